@@ -11,8 +11,8 @@ type Call interface{ call() }
 
 // ShellCall starts a command.
 type ShellCall struct {
-	Command      string `json:"command" doc:"Command line, run by bash -c in the session's working directory."`
-	Description  string `json:"description" optional:"" doc:"A few words shown in listings."`
+	Command      string `json:"command" doc:"The command line, for bash."`
+	Description  string `json:"description" optional:"" doc:"A few words for listings."`
 	Mode         string `json:"mode" optional:"" enum:"foreground,background,detached" doc:"Default foreground."`
 	MaxRuntimeMS int64  `json:"max_runtime_ms" optional:"" hidden:""`
 }
@@ -26,8 +26,8 @@ type JobStatusCall struct {
 type JobListCall struct {
 	Status             []string `json:"status" optional:"" enum:"running,idle,completed,failed,command_exited_nonzero,command_killed,exhausted,cancelled,stopped" doc:"Only these statuses."`
 	Type               []string `json:"type" optional:"" enum:"shell,delegate" doc:"Only these types."`
-	Limit              *int64   `json:"limit" optional:"" doc:"Page size, default 50, at most 100."`
-	Offset             *int64   `json:"offset" optional:"" doc:"Rows to skip, default 0."`
+	Limit              *int64   `json:"limit" optional:"" doc:"Rows a page, 1 or more; default 50; above 100 means 100."`
+	Offset             *int64   `json:"offset" optional:"" doc:"Rows to skip, 0 or more; default 0."`
 	IncludeNested      bool     `json:"include_nested" optional:"" doc:"Also jobs forwarded from direct children."`
 	IncludeDescendants bool     `json:"include_descendants" optional:"" doc:"Also jobs of all live descendants."`
 }
@@ -35,17 +35,17 @@ type JobListCall struct {
 // JobStopCall requests a stop.
 type JobStopCall struct {
 	Target          string `json:"target" doc:"job_..."`
-	MaxWaitMS       int64  `json:"max_wait_ms" optional:"" doc:"Wait up to this long for the stop to finish (1000 to 60000); 0 or absent returns at once."`
-	IncludeChildren bool   `json:"include_children" optional:"" doc:"Also stop active jobs that this job started."`
+	MaxWaitMS       int64  `json:"max_wait_ms" optional:"" doc:"Wait at most this long for the stop to finish; positive values are clamped to 1000..60000, negative ones refused. 0 or absent: return once the stop is signalled."`
+	IncludeChildren bool   `json:"include_children" optional:"" doc:"Also stop the active jobs that this job started."`
 }
 
 // ReadTranscriptCall reads retained evidence.
 type ReadTranscriptCall struct {
 	Ref          string  `json:"transcript_ref" doc:"job:<job_id>"`
-	Format       *string `json:"format" optional:"" enum:"markdown" doc:"markdown, the default."`
-	OffsetBytes  *int64  `json:"offset_bytes" optional:"" doc:"Read the 16 KiB page that starts at this byte of the job's output; with output_match, search from here."`
-	OutputMatch  *string `json:"output_match" optional:"" doc:"RE2 pattern: search retained complete lines."`
-	ContextLines *int64  `json:"context_lines" optional:"" doc:"Lines around each match, 0 to 20."`
+	Format       *string `json:"format" optional:"" enum:"markdown" doc:"Default markdown."`
+	OffsetBytes  *int64  `json:"offset_bytes" optional:"" doc:"0 or more: read the 16 KiB page that starts at this byte; with output_match, search from there."`
+	OutputMatch  *string `json:"output_match" optional:"" doc:"RE2 pattern to search for."`
+	ContextLines *int64  `json:"context_lines" optional:"" doc:"Lines shown around each match, 0 to 20. Only with output_match."`
 	Range        *string `json:"range" optional:"" hidden:""`
 	ExpandTurn   *int64  `json:"expand_turn" optional:"" hidden:""`
 }
