@@ -1,0 +1,218 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// golden compares with testdata/name, or writes it under -update.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (make golden rewrites it):\n%s", path, got)
+	}
+}
+
+func TestDefinitionsGolden(t *testing.T) {
+	var order []string
+	for _, d := range Definitions() {
+		order = append(order, d.Name)
+		var parameters bytes.Buffer
+		if err := json.Indent(&parameters, d.Parameters, "", "  "); err != nil {
+			t.Fatalf("%s: %v", d.Name, err)
+		}
+		golden(t, d.Name+".golden", d.Description+"\n\n"+parameters.String()+"\n")
+	}
+	golden(t, "order.golden", strings.Join(order, "\n")+"\n")
+}
+
+// The file pair bears the tool's exact name.
+func TestDefinitionsFiles(t *testing.T) {
+	for _, name := range names() {
+		text, err := os.ReadFile(name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(tools, func(e entry) bool { return e.name == name })
+		if strings.TrimSpace(string(text)) != tools[i].text {
+			t.Errorf("%s is not described by %s.md", name, name)
+		}
+		if _, err := os.Stat(name + ".go"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Local models have small windows. 24 KB hold all tools of the program and
+// the fixed prompt text; these six and the prompt leave the rest their room.
+func TestDefinitionsSize(t *testing.T) {
+	total := len(SystemPrompt(Env{}))
+	for _, d := range Definitions() {
+		total += len(plain(d.Name)) + len(plain(d.Description)) + len(d.Parameters)
+	}
+	t.Logf("%d bytes", total)
+	if total > 10_000 {
+		t.Errorf("prompt and tools take %d bytes; 10,000 at most", total)
+	}
+}
+
+// parameter is one property of a schema.
+type parameter struct {
+	Type        string   `json:"type"`
+	Enum        []string `json:"enum"`
+	Description string   `json:"description"`
+	Items       struct {
+		Enum []string `json:"enum"`
+	} `json:"items"`
+	Properties map[string]parameter `json:"properties"`
+	Required   []string             `json:"required"`
+	Additional *bool                `json:"additionalProperties"`
+}
+
+func parameters(t *testing.T, tool string) parameter {
+	t.Helper()
+	for _, d := range Definitions() {
+		if d.Name == tool {
+			var p parameter
+			if err := json.Unmarshal(d.Parameters, &p); err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+	}
+	t.Fatalf("no tool %s", tool)
+	return parameter{}
+}
+
+func keys(p parameter) []string {
+	var all []string
+	for name := range p.Properties {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func same(t *testing.T, got, want []string) {
+	t.Helper()
+	if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestSchemas(t *testing.T) {
+	for _, d := range Definitions() {
+		p := parameters(t, d.Name)
+		if p.Type != "object" || p.Additional == nil || *p.Additional {
+			t.Errorf("%s: the schema admits unknown parameters", d.Name)
+		}
+	}
+
+	// clause: JC-125 JC-137 JC-142
+	t.Run("shell", func(t *testing.T) {
+		p := parameters(t, "shell")
+		same(t, keys(p), []string{"command", "description", "mode"})
+		same(t, p.Required, []string{"command"})
+		same(t, p.Properties["mode"].Enum, []string{"foreground", "background", "detached"})
+	})
+	// clause: JC-104
+	t.Run("job_status", func(t *testing.T) {
+		p := parameters(t, "job_status")
+		same(t, keys(p), []string{"target"})
+		same(t, p.Required, []string{"target"})
+	})
+	// clause: JC-366 JC-367 JC-014
+	t.Run("job_list", func(t *testing.T) {
+		p := parameters(t, "job_list")
+		same(t, keys(p), []string{"status", "type", "limit", "offset", "include_nested", "include_descendants"})
+		same(t, p.Required, nil)
+		same(t, p.Properties["status"].Items.Enum, []string{"running", "idle", "completed", "failed", "command_exited_nonzero", "command_killed", "exhausted", "cancelled", "stopped"})
+		same(t, p.Properties["type"].Items.Enum, []string{"shell", "delegate"})
+	})
+	t.Run("job_stop", func(t *testing.T) {
+		p := parameters(t, "job_stop")
+		same(t, keys(p), []string{"target", "max_wait_ms", "include_children"})
+		same(t, p.Required, []string{"target"})
+	})
+	// clause: JC-344
+	t.Run("read_transcript", func(t *testing.T) {
+		p := parameters(t, "read_transcript")
+		same(t, keys(p), []string{"transcript_ref", "format", "offset_bytes", "output_match", "context_lines"})
+		same(t, p.Required, []string{"transcript_ref"})
+	})
+	t.Run("communicate", func(t *testing.T) {
+		p := parameters(t, "communicate")
+		same(t, keys(p), []string{"message", "end_turn", "output"})
+		same(t, p.Required, []string{"message", "end_turn"})
+		same(t, keys(p.Properties["output"]), []string{"message", "data", "artifacts"})
+	})
+}
+
+// clause: JC-023 JC-024 JC-025 JC-026 JC-027 JC-124 JC-491
+func TestAbsentTools(t *testing.T) {
+	absent := []string{
+		"job_kill", "job_ack", "wait_job", "close_agent", "shell_job", "job_read_output", "job_output", "job_unwatch",
+		"spawn_agent", "resume_agent", "send_input", "wait", "cancel_agent", "subagent_output", "list_agents",
+	}
+	for _, d := range Definitions() {
+		if slices.Contains(absent, d.Name) {
+			t.Errorf("%s is offered", d.Name)
+		}
+		if regexp.MustCompile(`agent_id|"(run|activation)_id"`).Match(d.Parameters) {
+			t.Errorf("%s: %s", d.Name, d.Parameters)
+		}
+	}
+}
+
+// clause: JC-028
+func TestOnlyStopWaits(t *testing.T) {
+	waits := regexp.MustCompile(`wait|timeout|yield|block`)
+	var found []string
+	for _, d := range Definitions() {
+		for _, name := range keys(parameters(t, d.Name)) {
+			if waits.MatchString(name) {
+				found = append(found, d.Name+"."+name)
+			}
+		}
+	}
+	same(t, found, []string{"job_stop.max_wait_ms"})
+}
+
+// Each struct's parameters must be of the types that schema and decoding
+// know, and a tool decodes into its own struct.
+func TestEveryTypeDecodes(t *testing.T) {
+	for _, e := range tools {
+		var minimal []string
+		for _, f := range fields(e.args) {
+			if f.optional {
+				continue
+			}
+			minimal = append(minimal, `"`+f.name+`":`+map[reflect.Kind]string{reflect.String: `"x"`, reflect.Bool: `true`}[e.args.Field(f.index).Type.Kind()])
+		}
+		call, refusal := Decode(e.name, "{"+strings.Join(minimal, ",")+"}")
+		if refusal != nil || reflect.TypeOf(call) != e.args {
+			t.Errorf("%s: %T, %v", e.name, call, refusal)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package tool
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// described is the description of a tool with the texts of its parameters.
+func described(t *testing.T, tool string) string {
+	t.Helper()
+	for _, d := range Definitions() {
+		if d.Name == tool {
+			all := d.Description
+			for _, p := range parameters(t, tool).Properties {
+				all += "\n" + p.Description
+			}
+			return all
+		}
+	}
+	t.Fatalf("no tool %s", tool)
+	return ""
+}
+
+// section is the part of the system prompt under a heading.
+func section(t *testing.T, title string) string {
+	t.Helper()
+	_, after, found := strings.Cut(SystemPrompt(Env{Agents: "project text"}), "\n# "+title+"\n")
+	if !found {
+		t.Fatalf("no section %s", title)
+	}
+	text, _, _ := strings.Cut(after, "\n# ")
+	return text
+}
+
+const jobsSection = "Background jobs"
+
+// TestGuidance holds the wording that the contract fixes. A row names where
+// the words stand: a tool, or a section of the system prompt.
+func TestGuidance(t *testing.T) {
+	for _, row := range []struct {
+		name, where string
+		words       []string
+	}{
+		// clause: JC-031
+		{"foreground", "shell", []string{`mode="foreground" is the default and returns inline output for quick commands.`}},
+		// clause: JC-032
+		{"background", "shell", []string{
+			`mode="background" launches and returns a session-owned job`,
+			`Foreground commands that exceed the session-default wait (normally 120 s) become durable background jobs and return a job_id`}},
+		// clause: JC-033
+		{"detached", "shell", []string{
+			`mode="detached": only to immediately disown a process that needs no Evener job visibility, output, notification or stop control.`,
+			`It returns only a PID`}},
+		// clause: JC-126
+		{"servers", "shell", []string{`a server or other process that must keep running belongs in mode="detached", not mode="background"`}},
+		// clause: JC-134
+		{"absolute paths", "shell", []string{`Give a detached command absolute paths for its output and every file it reads`}},
+		// clause: JC-006
+		{"logs", "shell", []string{`keep its logs outside the session scratch (EVENER_SCRATCH_DIR): that is deleted, the process may live on`}},
+		{"logs, prompt", jobsSection, []string{`Keep its logs outside the session scratch.`}},
+		// clause: JC-042
+		{"go on", jobsSection, []string{
+			`Keep the job_id and continue useful work or respond to the user.`,
+			`Do not immediately wait, poll job_list or loop on job_status; use them once, to orient yourself`}},
+		{"go on, status", "job_status", []string{`calling this in a loop is polling`}},
+		{"job notification", jobsSection, []string{`Evener injects a <job-notification> when it ends`}},
+		{"job notification, shell", "shell", []string{`The end of a background job is announced by a <job-notification>; there is nothing to call, so do not poll.`}},
+		{"metadata", "job_status", []string{`Metadata-only, for orientation and recovery: it never waits.`, `job:<job_id>`}},
+		{"phases", "job_status", []string{`phase (starting, process_running, stopping, finalizing or ended)`}},
+		{"settles", "job_status", []string{`Reading your own ended job here also settles its pending notification.`}},
+		// clause: JC-049
+		{"stop", "job_stop", []string{
+			`Use it only when the intent is to cancel or stop work`,
+			`It deletes no output or history and acknowledges no result.`}},
+		{"stop, prompt", jobsSection, []string{`Use job_stop only to cancel or stop work`, `It deletes no output or history and acknowledges no result.`}},
+		// clause: JC-050
+		{"inventory", "job_list", []string{
+			`Use it to recover known job_... identities and inspect durable state; do not call it repeatedly to wait for completion`,
+			`Branch on status; reason is diagnostic detail, except runtime_lost, run_timeout and stop_pending.`}},
+		{"inventory, prompt", jobsSection, []string{`Branch on status. Treat reason as detail, except runtime_lost, run_timeout and stop_pending.`}},
+		// clause: JC-052
+		{"no waiting read", "read_transcript", []string{`Completion is notification-driven; do not poll this waiting for a job to finish.`}},
+		// clause: JC-053
+		{"no cleanup", "job_stop", []string{`Request cancellation/stop; retained history/output remains.`}},
+		// clause: JC-058
+		{"by intent", jobsSection, []string{
+			`Pick the call by intent, and do not poll.`,
+			`To run a command and use its output: a plain shell call.`,
+			`To launch a long command without waiting: shell(mode="background"). It returns the job_id of a session-owned job immediately.`}},
+		// clause: JC-059
+		{"the end", jobsSection, []string{
+			`To learn when a backgrounded job finishes there is nothing to call`,
+			`shell(mode="detached"). It returns only a PID; after that no job tools apply`}},
+		// clause: JC-637
+		{"no polling", "job_list", []string{`do not call it repeatedly to wait for completion, which is announced by a notification`}},
+		{"no polling, prompt", jobsSection, []string{`poll job_list`}},
+		// clause: JC-639
+		{"no reading in a loop", jobsSection, []string{`Do not re-read it in a loop to learn that the job finished.`}},
+		// clause: JC-643
+		{"no stop to look", "job_stop", []string{`not merely to inspect output, not as cleanup, not as acknowledgement`}},
+		{"no stop to look, prompt", jobsSection, []string{`never merely to inspect output, and not as cleanup or acknowledgement`}},
+		// clause: JC-644
+		{"nested", "job_list", []string{`A nested job is not hidden from its parent`}},
+		{"nested, prompt", jobsSection, []string{`A nested job is not hidden from its parent`}},
+		// clause: JC-645
+		{"history stays", "job_stop", []string{`It deletes no output or history`}},
+		{"restart", jobsSection, []string{`Shell processes do not resume by themselves after a restart of Evener`, `stopped with reason runtime_lost`}},
+		{"refs", jobsSection, []string{`Job tools take a job_id, never a transcript_ref.`}},
+		{"output only", "read_transcript", []string{`A job: ref is shell output only.`, `Search is retrospective evidence.`, `it consumes and acknowledges nothing`}},
+		{"evidence", jobsSection, []string{`To see a job's stdout and stderr: read_transcript(transcript_ref="job:<job_id>").`}},
+		{"limits of stop", "job_stop", []string{`clamped to 1000..60000, negative ones refused. 0 or absent: return once the stop is signalled.`}},
+		{"limits of list", "job_list", []string{`1 or more; default 50; above 100 means 100`, `0 or more; default 0`}},
+		{"limits of reads", "read_transcript", []string{`16 KiB page`, `0 to 20`}},
+		{"ends", "communicate", []string{`end_turn=true is your final report and ends the turn; end_turn=false is a checkpoint`}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			text := ""
+			if row.where == jobsSection {
+				text = section(t, jobsSection)
+			} else {
+				text = described(t, row.where)
+			}
+			for _, w := range row.words {
+				if !strings.Contains(text, w) {
+					t.Errorf("%s does not say: %s", row.where, w)
+				}
+			}
+		})
+	}
+}
+
+// The guidance stands in both places: in the descriptions, for a model that
+// reads only the tool it calls, and under the prompt's heading.
+//
+// clause: JC-030
+func TestGuidanceTwice(t *testing.T) {
+	descriptions := ""
+	for _, name := range names() {
+		descriptions += described(t, name)
+	}
+	prompt := section(t, jobsSection)
+	for _, words := range []string{
+		`mode="foreground" is the default and returns inline output for quick commands`,
+		`session-owned job`, `session-default wait`, `mode="detached"`, `returns only a PID`, `no job tools apply`,
+		`<job-notification>`, `poll`, `read_transcript`, `transcript_ref="job:<job_id>"`,
+		`deletes no output or history and acknowledges no result`, `to cancel or stop work`,
+		`runtime_lost, run_timeout and stop_pending`, `Branch on status`,
+	} {
+		if !strings.Contains(descriptions, words) {
+			t.Errorf("no description says: %s", words)
+		}
+		if !strings.Contains(prompt, words) {
+			t.Errorf("the section %q does not say: %s", jobsSection, words)
+		}
+	}
+}
+
+// all is every text that the model is given.
+func all(t *testing.T) map[string]string {
+	texts := map[string]string{"the system prompt": SystemPrompt(Env{})}
+	for _, name := range names() {
+		texts[name] = described(t, name)
+	}
+	return texts
+}
+
+// TestBannedPhrases: wording that trains bad habits. Where a text warns of
+// one, the warning is listed here in full; anything else is found.
+//
+// clause: JC-052 JC-053
+func TestBannedPhrases(t *testing.T) {
+	banned := regexp.MustCompile(`(?i)` + strings.Join([]string{
+		`subscri\w+`,
+		`clean(s|ing)?[ -]?up`,
+		`acknowledg\w*`,
+		`(wait|block)(s|ing)? (for|until|till)`,
+		`to wait`,
+		`poll(s|ing)?\b`,
+		`resumes? (an? |the )?(old|earlier|existing|previous)`,
+		`idle[ -]policy`,
+		`unbounded`,
+		`free(s|ing)? (the )?(output|history)`,
+		`job: reads? (a |the )?delegate`,
+	}, "|"))
+	warnings := []string{
+		`there is nothing to call, so do not poll.`,
+		`calling this in a loop is polling.`,
+		`do not call it repeatedly to wait for completion`,
+		`not as cleanup, not as acknowledgement.`,
+		`not as cleanup or acknowledgement.`,
+		`It deletes no output or history and acknowledges no result.`,
+		`it consumes and acknowledges nothing.`,
+		`do not poll this waiting for a job to finish.`,
+		`Pick the call by intent, and do not poll.`,
+		`Do not immediately wait, poll job_list or loop on job_status`,
+	}
+	met := map[string]bool{}
+	for where, text := range all(t) {
+		for _, w := range warnings {
+			met[w] = met[w] || strings.Contains(text, w)
+			text = strings.ReplaceAll(text, w, "")
+		}
+		if at := banned.FindStringIndex(text); at != nil {
+			t.Errorf("%s: …%s…", where, text[max(0, at[0]-60):at[1]])
+		}
+	}
+	for _, w := range warnings {
+		if !met[w] {
+			t.Errorf("no text says: %s", w)
+		}
+	}
+}
+
+// TestNamesOnlyExistingTools: a text that names a tool sends the model there.
+func TestNamesOnlyExistingTools(t *testing.T) {
+	known := []string{
+		"delegate", "delegate_send", "job_watch", "job_status", "job_list", "job_stop", "job_kill", "job_ack", "wait_job", "close_agent",
+		"read_transcript", "find_session_transcripts", "communicate", "ask_user", "shell", "read_file", "write_file", "edit_file", "web_fetch",
+		"grep_search", "glob", "task_list", "agent_id", "delegates", "subagent",
+	}
+	word := regexp.MustCompile(`[a-z_]+`)
+	for where, text := range all(t) {
+		for _, w := range word.FindAllString(text, -1) {
+			if slices.Contains(known, w) && !slices.Contains(names(), w) {
+				t.Errorf("%s names %s", where, w)
+			}
+		}
+	}
+}
