@@ -1,0 +1,82 @@
+// Package effect holds everything that the core may ask of the world, one
+// struct each: to know all side effects of evener, read this file. An effect
+// is performed only after the journal line that justifies it is on disk.
+package effect
+
+import (
+	"time"
+
+	"evener/internal/id"
+)
+
+// Effect is an order to the shell of the program.
+type Effect interface{ effect() }
+
+// StartProcess makes the shell of a job, held at its gate. Answered by a
+// Launched or LaunchFailed input.
+type StartProcess struct {
+	Job     id.Job
+	Command string
+	Dir     string
+}
+
+// ReleaseProcess opens the gate: the command begins.
+type ReleaseProcess struct{ Job id.Job }
+
+// StopProcess begins the ladder: SIGTERM and SIGCONT to the group, the grace,
+// then SIGKILL to everything that belongs to the job. Answered by Exited.
+type StopProcess struct {
+	Job   id.Job
+	Grace time.Duration
+}
+
+// KeepOutput says that the job's log outlives the call: it is synced before
+// the exit is reported.
+type KeepOutput struct{ Job id.Job }
+
+// DropOutput removes a job's log: an inline result has all of it, or the
+// retention bound has passed it.
+type DropOutput struct{ Job id.Job }
+
+// Detach starts a command that nobody manages. Answered by Detached.
+type Detach struct {
+	Call    string // call id
+	Command string
+	Dir     string
+}
+
+// CallModel sends the session's context and transcript, as they stand, to its
+// model. Answered by Replied or ModelFailed with the same request number.
+type CallModel struct{ Request int64 }
+
+// CancelModel abandons a request in flight.
+type CancelModel struct{ Request int64 }
+
+// ReadOutput reads the retained output of a job for a read_transcript call.
+// Answered by ReadDone.
+type ReadOutput struct {
+	Call string // call id
+	Job  id.Job
+}
+
+// SetTimer posts a TimerFired input with this key after the time has passed
+// on the monotonic clock. A timer that comes too late is ignored by its rule.
+type SetTimer struct {
+	Key   string
+	After time.Duration
+}
+
+// EndRun tells the host that the session's run is over and the tree may close.
+type EndRun struct{}
+
+func (StartProcess) effect()   {}
+func (ReleaseProcess) effect() {}
+func (StopProcess) effect()    {}
+func (KeepOutput) effect()     {}
+func (DropOutput) effect()     {}
+func (Detach) effect()         {}
+func (CallModel) effect()      {}
+func (CancelModel) effect()    {}
+func (ReadOutput) effect()     {}
+func (SetTimer) effect()       {}
+func (EndRun) effect()         {}

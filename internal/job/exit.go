@@ -1,0 +1,54 @@
+package job
+
+// Exit is what the world reports of a command that ended.
+type Exit struct {
+	Code       int    `json:"code"`                // its own exit code; meaningless with a signal
+	Signal     string `json:"signal,omitempty"`    // SIGKILL, …
+	Signalled  bool   `json:"signalled,omitempty"` // the stop ladder reached it while it lived
+	LeftBehind int    `json:"left_behind,omitempty"`
+	Survivors  []int  `json:"survivors,omitempty"`
+	Total      int64  `json:"total_bytes"`
+	Start      int64  `json:"retained_start_bytes,omitempty"`
+	Err        string `json:"error,omitempty"` // supervision failed: the exit is not known
+
+	// Output ends that the result and the notice show; they stand in the line's
+	// other events, not in the cause.
+	Head string `json:"-"`
+	Tail string `json:"-"`
+}
+
+// noExitCode stands for a process that did not exit by itself: a sentinel,
+// not a shell code.
+const noExitCode = -1
+
+// Exited ends a running job. inline is the most output bytes that a
+// foreground result carries: a foreground completion with more is kept.
+func Exited(s *State, x Exit, inline int64) Finished {
+	f := Finished{
+		Job: s.ID, Generation: 1, TotalBytes: x.Total, RetainedStart: x.Start,
+		LeftBehind: x.LeftBehind, Survivors: x.Survivors, Error: x.Err,
+		Kept: s.BackgroundEvidence() || x.Total > inline,
+	}
+	f.Status, f.Reason, f.ExitCode = classify(s, x)
+	f.OnItsOwn = s.StopBy != "" && !x.Signalled && x.Err == ""
+	return f
+}
+
+func classify(s *State, x Exit) (Status, string, *int) {
+	none := noExitCode
+	switch {
+	case s.StopBy != "" && (x.Err != "" || len(x.Survivors) > 0):
+		return Stopped, CancelUnconfirmed, &none
+	case x.Err != "":
+		return Failed, WaitFailed, &none
+	case s.StopBy == ByTimeout && x.Signalled:
+		return Stopped, RunTimeout, &none
+	case s.StopBy != "" && x.Signalled:
+		return Cancelled, StoppedByParent, &none
+	case x.Signal != "":
+		return Killed, KilledBySignal + x.Signal, &none
+	case x.Code != 0:
+		return ExitedNonzero, ExitNonzero, &x.Code
+	}
+	return Completed, ExitZero, &x.Code
+}

@@ -1,0 +1,98 @@
+package job
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"evener/internal/fault"
+	"evener/internal/text"
+)
+
+// Bounds of a listing.
+const (
+	defaultLimit = 50
+	maxLimit     = 100
+	previewLen   = 200 // code points of a name or description, its omission indicator included
+)
+
+// Window is a checked page of a listing.
+type Window struct{ Limit, Offset int }
+
+// Page checks limit and offset: nil is the default, a limit above the maximum
+// is clamped, and a limit of 0 or less or a negative offset is refused.
+func Page(limit, offset *int64) (Window, *fault.Error) {
+	w := Window{Limit: defaultLimit}
+	if limit != nil {
+		if *limit <= 0 {
+			return w, fault.Invalid("job_list: limit must be at least 1 (got %d); the default is %d, the maximum %d", *limit, defaultLimit, maxLimit)
+		}
+		w.Limit = int(min(*limit, maxLimit))
+	}
+	if offset != nil {
+		if *offset < 0 {
+			return w, fault.Invalid("job_list: offset must not be negative (got %d)", *offset)
+		}
+		w.Offset = int(min(*offset, 1<<31))
+	}
+	return w, nil
+}
+
+// Sort orders rows by latest activity, newest first, then by id.
+func Sort(rows []Row) {
+	slices.SortFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(b.LastActivity, a.LastActivity), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// Cut returns the page of the rows.
+func (w Window) Cut(rows []Row) []Row {
+	from := min(w.Offset, len(rows))
+	return rows[from:min(from+w.Limit, len(rows))]
+}
+
+// ListText renders a page for the model: one line a row, in order, and the
+// window where the page is not the whole. Names and descriptions are previews,
+// shrunk further until the text fits into budget characters; when even the
+// fixed content does not fit they are left out, and cutting is the caller's.
+// A budget of 0 or less removes the page cap.
+func ListText(page []Row, total int, w Window, budget int) string {
+	var b strings.Builder
+	for _, n := range []int{previewLen, 120, 80, 50, 30, 15, 0} {
+		b.Reset()
+		listLines(&b, page, total, w, n)
+		if budget <= 0 || len([]rune(b.String())) <= budget {
+			break
+		}
+	}
+	return b.String()
+}
+
+func listLines(b *strings.Builder, page []Row, total int, w Window, preview int) {
+	switch {
+	case total == 0:
+		b.WriteString("no jobs")
+	case len(page) < total:
+		fmt.Fprintf(b, "showing %d-%d of %d jobs.", min(w.Offset+1, total), w.Offset+len(page), total)
+	default:
+		fmt.Fprintf(b, "%d jobs.", total)
+	}
+	for _, r := range page {
+		fmt.Fprintf(b, "\n%s %s %s", r.ID, r.Type, r.Status)
+		if r.Reason != nil {
+			fmt.Fprintf(b, " (%s)", *r.Reason)
+		}
+		if r.ExitCode != nil {
+			fmt.Fprintf(b, " exit_code=%d", *r.ExitCode)
+		}
+		fmt.Fprintf(b, " total_bytes=%d last_activity=%s", r.TotalBytes, r.LastActivity)
+		what := r.Description
+		if what == "" {
+			what = r.Command
+		}
+		if p := text.Preview(what, preview); p != "" {
+			b.WriteString(" " + p)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"evener/internal/effect"
+	"evener/internal/fault"
+	"evener/internal/id"
+	"evener/internal/job"
+)
+
+// Decoder turns a tool call into its typed arguments. It is pure, so that a
+// call is decoded again when its turn comes, after a restart or in a replay.
+type Decoder func(name, arguments string) (Call, *fault.Error)
+
+// Step is what a decision came to. No events: nothing is written.
+type Step struct {
+	Events  []Event
+	Effects []effect.Effect
+	// UsedRandom and UsedLive say which facts the decision read: its cause keeps them.
+	UsedRandom bool
+	UsedLive   bool
+}
+
+// work is one decision in the making. emit applies an event to the state and
+// records it; the first event that cannot follow stops the decision.
+type work struct {
+	s      *State
+	decode Decoder
+	facts  Facts
+	step   Step
+	err    error
+}
+
+func (w *work) emit(e Event) {
+	if w.err != nil {
+		return
+	}
+	if w.err = w.s.Apply(w.facts.Now, e); w.err == nil {
+		w.step.Events = append(w.step.Events, e)
+	}
+}
+
+func (w *work) order(fx ...effect.Effect) { w.step.Effects = append(w.step.Effects, fx...) }
+
+func (w *work) live(j id.Job) job.Live {
+	w.step.UsedLive = true
+	return w.facts.live(j)
+}
+
+// Decide takes one input. A *fault.Error is a refusal and writes nothing; any
+// other error means that the decision itself does not fold, which is a defect:
+// the caller discards the state.
+func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
+	w := &work{s: s, decode: decode, facts: f}
+	switch in := in.(type) {
+	case Prompt:
+		if err := w.prompt(in); err != nil {
+			return Step{}, err
+		}
+	case Replied:
+		w.replied(in)
+	case ModelFailed:
+		w.modelFailed(in)
+	case Launched:
+		w.launched(in)
+	case LaunchFailed:
+		w.launchFailed(in)
+	case Exited:
+		w.exited(in)
+	case Detached:
+		w.detached(in)
+	case ReadDone:
+		w.readDone(in)
+	case TimerFired:
+		w.timer(in.Key)
+	case Close:
+		w.close(in.Why)
+	case Restarted:
+		w.restarted(in)
+	}
+	return w.step, w.err
+}
+
+// encode is JSON as the journal and the model see it: compact, nothing escaped
+// that need not be.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("session: result does not encode: " + err.Error()) // results are plain structs
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,21 @@
+// Package session is one session: its conversation, its shell jobs and its
+// notices, and the rules that cross these nouns.
+//
+// A decision (Decide) takes one input and the facts read with it and returns
+// the events of one journal line and the effects that the line justifies.
+// Events are applied as they are emitted, so the state is always the fold of
+// what was decided; after an append that failed the state is discarded and
+// folded again from disk.
+//
+//	idle      Prompt            turn.started, transcript.user, turn.requested
+//	turn      Replied           transcript.assistant, then each call in order until one must wait
+//	turn      Launched, Exited, Detached, ReadDone, TimerFired   results of the waiting call
+//	turn      all calls done    turn.requested, or turn.ended after communicate(end_turn=true) or bare text
+//	turn      ModelFailed       turn.ended failed
+//	idle      notice armed      turn.started notification
+//	any       Close             run.ending, stops; run.ended when nothing runs
+//	any       Restarted         what was open is settled, each once
+//
+// A run of one prompt goes on after its turn until its notices are consumed;
+// jobs that still run are announced once and are stopped at its end.
+package session

@@ -1,0 +1,140 @@
+package session
+
+import (
+	"encoding/json"
+
+	"evener/internal/id"
+)
+
+// Event is a fact of a session's journal: one of this package, or of job,
+// attention or transcript.
+type Event interface{ Kind() string }
+
+// Created: the session exists.
+type Created struct {
+	Session id.Session `json:"session_id"`
+	Root    id.Session `json:"root_session_id"`
+	Dir     string     `json:"dir"`
+}
+
+// ContextSet: what the model is told from here on, recorded once per change.
+type ContextSet struct {
+	Model  string          `json:"model"`
+	System string          `json:"system"`
+	Tools  json.RawMessage `json:"tools"` // [{name, description, parameters}]
+}
+
+// Mode is how long a session lives.
+type Mode string
+
+const (
+	OneShot Mode = "one_shot" // the process exits with the turn
+	Living  Mode = "living"   // the session outlives its turns
+)
+
+// Limits are the numbers that decisions of a run use; recorded, so that the
+// decisions can be made again.
+type Limits struct {
+	CommandTimeoutMS    int64 `json:"default_command_timeout_ms"` // clamped already
+	StopGraceMS         int64 `json:"stop_grace_ms"`
+	InlineOutputBytes   int64 `json:"inline_output_bytes"`
+	OutputKeepTotal     int64 `json:"output_keep_total_bytes"`
+	MaxTurns            int64 `json:"max_turns"`
+	MaxToolRounds       int64 `json:"max_tool_rounds"`
+	MaxConcurrentShells int64 `json:"max_concurrent_shells"`
+	MaxSubagentDepth    int64 `json:"max_subagent_depth"`
+	JobListChars        int64 `json:"job_list_chars"`
+}
+
+// RunStarted: a process took the session up.
+type RunStarted struct {
+	Run       int64  `json:"run"`
+	Mode      Mode   `json:"mode"`
+	Limits    Limits `json:"limits"`
+	ParentJob id.Job `json:"parent_job_id,omitempty"` // the job that this process itself runs in
+}
+
+// RunEnding: nothing new is admitted; running jobs are stopped.
+type RunEnding struct {
+	Run int64  `json:"run"`
+	Why string `json:"why"`
+}
+
+// RunEnded: the run is over.
+type RunEnded struct {
+	Run     int64      `json:"run"`
+	Outcome RunOutcome `json:"outcome"`
+}
+
+// RunOutcome is how a run ended.
+type RunOutcome string
+
+const (
+	RunReported    RunOutcome = "reported"
+	RunAnswered    RunOutcome = "answered" // bare text
+	RunNoReport    RunOutcome = "no_report"
+	RunFailed      RunOutcome = "failed"
+	RunExhausted   RunOutcome = "exhausted"
+	RunInterrupted RunOutcome = "interrupted"
+	RunLost        RunOutcome = "lost" // written by the restart that found it open
+)
+
+// TurnKind is what started a turn.
+type TurnKind string
+
+const (
+	UserTurn         TurnKind = "user"
+	NotificationTurn TurnKind = "notification"
+	AnnouncementTurn TurnKind = "announcement" // still-running jobs, once a run
+)
+
+// TurnStarted: a turn began.
+type TurnStarted struct {
+	Turn int64    `json:"turn_id"`
+	Type TurnKind `json:"turn_kind"`
+}
+
+// Requested: a model request is sent, with the notices that it is the first to carry.
+type Requested struct {
+	Turn      int64    `json:"turn_id"`
+	Request   int64    `json:"request"`
+	Attention []string `json:"attention_ids,omitempty"`
+}
+
+// Reported: a terminal communicate was accepted.
+type Reported struct {
+	Turn    int64              `json:"turn_id"`
+	Call    string             `json:"call_id"`
+	Message string             `json:"message"`
+	Output  *CommunicateOutput `json:"output,omitempty"`
+}
+
+// TurnOutcome is how a turn ended.
+type TurnOutcome string
+
+const (
+	TurnReported    TurnOutcome = "reported"
+	TurnAnswered    TurnOutcome = "answered" // bare text
+	TurnEmpty       TurnOutcome = "empty"
+	TurnFailed      TurnOutcome = "failed"
+	TurnExhausted   TurnOutcome = "exhausted"
+	TurnInterrupted TurnOutcome = "interrupted"
+)
+
+// TurnEnded: a turn is over. Answer says that its report or text is now the run's answer.
+type TurnEnded struct {
+	Turn    int64       `json:"turn_id"`
+	Outcome TurnOutcome `json:"outcome"`
+	Reason  string      `json:"reason,omitempty"`
+	Answer  bool        `json:"answer,omitempty"`
+}
+
+func (Created) Kind() string     { return "session.created" }
+func (ContextSet) Kind() string  { return "session.context_set" }
+func (RunStarted) Kind() string  { return "run.started" }
+func (RunEnding) Kind() string   { return "run.ending" }
+func (RunEnded) Kind() string    { return "run.ended" }
+func (TurnStarted) Kind() string { return "turn.started" }
+func (Requested) Kind() string   { return "turn.requested" }
+func (Reported) Kind() string    { return "turn.reported" }
+func (TurnEnded) Kind() string   { return "turn.ended" }

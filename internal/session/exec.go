@@ -1,0 +1,209 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"evener/internal/effect"
+	"evener/internal/fault"
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/text"
+	"evener/internal/transcript"
+)
+
+func preview(s string) string { return text.Preview(s, 80) }
+
+// answer records a result whose text is the JSON of v, or note behind it.
+func (w *work) answer(c transcript.Call, v any, note string) {
+	a := transcript.Answered{Call: c.ID, Name: c.Name, Data: encode(v)}
+	if note != "" {
+		a.Text = string(a.Data) + "\n" + note
+	}
+	w.emit(a)
+}
+
+// refuse records an error result. Its text begins with the canonical code.
+func (w *work) refuse(c transcript.Call, err *fault.Error) {
+	w.emit(transcript.Answered{Call: c.ID, Name: c.Name, IsError: true, Text: err.Error()})
+}
+
+// exec runs the first open call and reports whether it waits for the world.
+func (w *work) exec(c transcript.Call) bool {
+	if c.Broken != "" {
+		w.refuse(c, fault.Invalid("%s: %s; the call was not run, send it again whole", c.Name, c.Broken))
+		return false
+	}
+	call, err := w.decode(c.Name, c.Arguments)
+	if err != nil {
+		w.refuse(c, err)
+		return false
+	}
+	switch a := call.(type) {
+	case ShellCall:
+		return w.shell(c, a)
+	case JobStatusCall:
+		w.jobStatus(c, a)
+	case JobListCall:
+		w.jobList(c, a)
+	case JobStopCall:
+		return w.jobStop(c, a)
+	case ReadTranscriptCall:
+		return w.readTranscript(c, a)
+	case CommunicateCall:
+		w.communicate(c, a)
+	default:
+		w.err = fmt.Errorf("session: no rule for call %T", call)
+	}
+	return false
+}
+
+// shell starts a command: the intent is on disk with the reply that asked for it.
+func (w *work) shell(c transcript.Call, a ShellCall) bool {
+	s := w.s
+	r, err := job.Check(job.Request{Command: a.Command, Description: a.Description, Mode: job.Mode(a.Mode), MaxRuntimeMS: a.MaxRuntimeMS})
+	if n := s.Run.Limits.MaxConcurrentShells; err == nil && r.Mode != job.Detached && n > 0 && int64(len(s.Live())) >= n {
+		err = fault.New(fault.TreeAtCapacity, "shell: %d commands are running, which is max_concurrent_shells; stop one or wait for its notification", n)
+	}
+	// With the disk full a hand-off could not be made durable, so none is
+	// acknowledged; a foreground command still runs, from what was set aside.
+	if err == nil && w.facts.Full && r.Mode != job.Foreground {
+		err = fault.New(fault.StateFull, "shell: the filesystem of the state folder is full, so a %s start could not be recorded; free space there, or use mode=\"foreground\"", r.Mode)
+	}
+	if err != nil {
+		w.refuse(c, err)
+		return false
+	}
+	if r.Mode == job.Detached {
+		w.order(effect.Detach{Call: c.ID, Command: r.Command, Dir: s.Dir})
+		return true
+	}
+	w.step.UsedRandom = true
+	j := id.MintJob(s.ID, w.facts.Random, func(j id.Job) bool { return s.jobs[j] != nil })
+	e, fx := job.Start(r, job.Origin{Job: j, Turn: s.Turn.N, Call: c.ID, Dir: s.Dir, ParentJob: s.Run.Parent})
+	w.emit(e)
+	w.order(fx)
+	return true
+}
+
+// target resolves a shell target that the caller may know.
+func (w *work) target(tool, t string) (*job.State, *fault.Error) {
+	j, ok := id.ParseJob(t)
+	if !ok {
+		why := "it is not a job id"
+		if strings.HasPrefix(t, "job:") || strings.HasPrefix(t, "local:") {
+			why = "it is a transcript ref, which names evidence, not a target"
+		}
+		return nil, fault.New(fault.TargetNotFound, "%s: no target %q: %s; job_list shows the targets there are", tool, preview(t), why)
+	}
+	if x := w.s.Job(j); x != nil {
+		return x, nil
+	}
+	return nil, fault.New(fault.TargetNotFound, "%s: no job %s in this session; job_list shows the jobs there are", tool, j)
+}
+
+// repeated counts how often the same call was made in a row, this one included.
+func (w *work) repeated(c transcript.Call) int {
+	n := 0
+	e := w.s.Transcript.Entries
+	for i := len(e) - 1; i >= 0; i-- {
+		if e[i].Role == transcript.Tool || e[i].Role == transcript.Frames {
+			continue
+		}
+		said := e[i].Assistant
+		if said == nil {
+			break
+		}
+		same := len(said.Calls) > 0
+		for _, x := range said.Calls {
+			same = same && x.Name == c.Name && x.Arguments == c.Arguments
+		}
+		if !same {
+			break
+		}
+		n += len(said.Calls)
+	}
+	return n
+}
+
+// pollNote is the remark on a read that is made over and over.
+func (w *work) pollNote(c transcript.Call) string {
+	if n := w.repeated(c); n >= 3 {
+		return fmt.Sprintf("(%s was called %d times in a row with the same arguments. Completion is notification-driven; do not poll this waiting for a job to finish.)", c.Name, n)
+	}
+	return ""
+}
+
+// communicate accepts a checkpoint or the turn's report. The first accepted
+// report of a turn stands.
+func (w *work) communicate(c transcript.Call, a CommunicateCall) {
+	s := w.s
+	msg := strings.TrimSpace(a.Message)
+	if msg == "" && a.Output != nil {
+		msg = strings.TrimSpace(a.Output.Message)
+	}
+	switch {
+	case msg == "":
+		w.refuse(c, fault.Invalid("communicate: message is empty; say what the user needs to know"))
+		return
+	case a.EndTurn && s.Turn.Report != nil:
+		w.refuse(c, fault.Invalid("communicate: this turn has its report already; the first one stands"))
+		return
+	}
+	type result struct {
+		Accepted bool   `json:"accepted"`
+		EndTurn  bool   `json:"end_turn"`
+		Warning  string `json:"warning,omitempty"`
+	}
+	r := result{Accepted: true, EndTurn: a.EndTurn}
+	if a.EndTurn {
+		w.emit(Reported{Turn: s.Turn.N, Call: c.ID, Message: msg, Output: a.Output})
+		if jobs := s.running(); len(jobs) > 0 {
+			r.Warning = stillRunning(jobs, s.Run.Mode)
+		}
+	}
+	w.answer(c, r, "")
+}
+
+// detached answers a detached launch: a PID, and nothing to hold it by.
+func (w *work) detached(in Detached) {
+	c, ok := w.waiting(in.Call)
+	if !ok {
+		return
+	}
+	if in.Error != "" {
+		w.answer(c, startFailed(job.Detached, in.Error), "")
+	} else {
+		w.answer(c, job.DetachedResult{Type: "shell", Mode: job.Detached, PID: in.PID}, "")
+	}
+	w.calls()
+}
+
+func startFailed(m job.Mode, why string) any {
+	return struct {
+		Type   string     `json:"type"`
+		Mode   job.Mode   `json:"mode"`
+		Status job.Status `json:"status"`
+		Reason string     `json:"reason"`
+		Error  string     `json:"error"`
+	}{"shell", m, job.Failed, job.StartFailed, why}
+}
+
+// waiting finds the call in progress, if it is this one.
+func (w *work) waiting(call string) (transcript.Call, bool) {
+	if open := w.s.Transcript.Open(); len(open) > 0 && open[0].ID == call {
+		return open[0], true
+	}
+	return transcript.Call{}, false
+}
+
+// readDone records what a read found.
+func (w *work) readDone(in ReadDone) {
+	c, ok := w.waiting(in.Call)
+	if !ok {
+		return
+	}
+	w.emit(transcript.Answered{Call: c.ID, Name: c.Name, IsError: in.IsError, Text: in.Text, Data: json.RawMessage(in.Data)})
+	w.calls()
+}

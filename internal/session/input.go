@@ -1,0 +1,114 @@
+package session
+
+import (
+	"time"
+
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/transcript"
+)
+
+// Input is a request to or a report for a session. Its JSON is the cause of
+// the line that it leads to; fields tagged "-" stand in the line's own events.
+type Input interface{ Kind() string }
+
+// Prompt is the user's word that starts a turn, and with it a run.
+type Prompt struct {
+	Text      string     `json:"-"`
+	Mode      Mode       `json:"-"`
+	Limits    Limits     `json:"-"`
+	Context   ContextSet `json:"-"`
+	Create    *Created   `json:"-"` // set for a new session
+	ParentJob id.Job     `json:"-"`
+}
+
+// Replied is a model's whole reply to a request.
+type Replied struct {
+	Request int64                    `json:"request"`
+	Reply   transcript.AssistantSaid `json:"-"` // Turn and call ids are filled in by the decision
+}
+
+// ModelFailed: a request failed for good.
+type ModelFailed struct {
+	Request int64  `json:"request"`
+	Text    string `json:"text"`
+}
+
+// Launched: the held shell of a job exists.
+type Launched struct {
+	Job id.Job `json:"job_id"`
+	job.Launch
+}
+
+// LaunchFailed: it could not be made.
+type LaunchFailed struct {
+	Job  id.Job `json:"job_id"`
+	Text string `json:"text"`
+}
+
+// Exited: a job's command ended and its output is drained.
+type Exited struct {
+	Job id.Job `json:"job_id"`
+	job.Exit
+}
+
+// Detached: a detached launch came about, or not (Error set).
+type Detached struct {
+	Call  string `json:"call_id"`
+	PID   int    `json:"pid,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+// ReadDone: an output read has its result; it stands in the line's transcript.result.
+type ReadDone struct {
+	Call    string `json:"call_id"`
+	IsError bool   `json:"-"`
+	Text    string `json:"-"`
+	Data    []byte `json:"-"`
+}
+
+// TimerFired: the time of a SetTimer effect has passed.
+type TimerFired struct {
+	Key string `json:"key"`
+}
+
+// Close ends the run in order: the turn is interrupted, jobs are stopped.
+type Close struct {
+	Why string `json:"why"`
+}
+
+// Restarted is the first input of a process that took up an existing session:
+// what it found of each job that had no terminal record.
+type Restarted struct {
+	Jobs map[id.Job]job.Found `json:"jobs,omitempty"`
+	Seqs map[string]int64     `json:"seqs"` // last seq of each journal as found; replay takes the rest as lost
+}
+
+func (Prompt) Kind() string       { return "prompt" }
+func (Replied) Kind() string      { return "model.replied" }
+func (ModelFailed) Kind() string  { return "model.failed" }
+func (Launched) Kind() string     { return "process.launched" }
+func (LaunchFailed) Kind() string { return "process.launch_failed" }
+func (Exited) Kind() string       { return "process.exited" }
+func (Detached) Kind() string     { return "process.detached" }
+func (ReadDone) Kind() string     { return "read.done" }
+func (TimerFired) Kind() string   { return "timer.fired" }
+func (Close) Kind() string        { return "close" }
+func (Restarted) Kind() string    { return "restarted" }
+
+// Facts are what the loop reads from outside the fold for every decision.
+type Facts struct {
+	Now    time.Time // microseconds, as the line's at
+	Random uint32    // for one minted id
+	Live   []job.Live
+	Full   bool // the state folder's disk is full: no hand-off may be promised
+}
+
+func (f Facts) live(j id.Job) job.Live {
+	for _, l := range f.Live {
+		if l.Job == j {
+			return l
+		}
+	}
+	return job.Live{Job: j}
+}

@@ -1,0 +1,170 @@
+package session
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"evener/internal/attention"
+	"evener/internal/effect"
+	"evener/internal/fault"
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/text"
+	"evener/internal/transcript"
+)
+
+func msDuration(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// byEnd sorts ended jobs, the oldest first.
+func byEnd(jobs []*job.State) {
+	slices.SortFunc(jobs, func(a, b *job.State) int {
+		return cmp.Or(a.Ended.Compare(b.Ended), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// jobStatus answers with a job's metadata. The owner's read of a terminal
+// status settles the pending notice, with the same line as the result.
+func (w *work) jobStatus(c transcript.Call, a JobStatusCall) {
+	x, err := w.target("job_status", a.Target)
+	if err != nil {
+		w.refuse(c, err)
+		return
+	}
+	if owed := w.s.Attention.OfJob(x.ID); x.Terminal() && len(owed) > 0 {
+		w.emit(attention.Consumed{IDs: owed, By: attention.ByStatus})
+	}
+	w.answer(c, job.View(x, w.live(x.ID), w.facts.Now), w.pollNote(c))
+}
+
+// ListResult is the answer of job_list.
+type ListResult struct {
+	Items      []job.Row `json:"items"`
+	Count      int       `json:"count"`
+	Allowance  int64     `json:"delegation_allowance,omitempty"` // only above 1
+	TotalCount int       `json:"total_count"`
+}
+
+// jobList answers with one page of the jobs there are, newest activity first.
+func (w *work) jobList(c transcript.Call, a JobListCall) {
+	page, err := job.Page(a.Limit, a.Offset)
+	if err != nil {
+		w.refuse(c, err)
+		return
+	}
+	rows := []job.Row{}
+	for _, x := range w.s.Jobs() {
+		if len(a.Status) > 0 && !slices.Contains(a.Status, string(x.Public())) ||
+			len(a.Type) > 0 && !slices.Contains(a.Type, "shell") {
+			continue
+		}
+		rows = append(rows, job.RowOf(x, w.live(x.ID)))
+	}
+	job.Sort(rows)
+	items := page.Cut(rows)
+	r := ListResult{Items: items, Count: len(items), TotalCount: len(rows)}
+	if n := w.s.Run.Limits.MaxSubagentDepth; n > 1 {
+		r.Allowance = n
+	}
+	budget := int(w.s.Run.Limits.JobListChars)
+	shown := job.ListText(items, len(rows), page, budget)
+	if budget > 0 {
+		shown, _ = text.Elide(shown, budget, func(n int) string {
+			return fmt.Sprintf("\n… %d characters cut; read the listing in smaller pages with limit and offset …\n", n)
+		})
+	}
+	if note := w.pollNote(c); note != "" {
+		shown += "\n" + note
+	}
+	w.emit(transcript.Answered{Call: c.ID, Name: c.Name, Text: shown, Data: encode(r)})
+}
+
+// jobStop requests a stop. Without a wait it answers with what the stop has
+// reached; with one it waits for the terminal record, for at most that long.
+func (w *work) jobStop(c transcript.Call, a JobStopCall) bool {
+	wait, err := job.StopWait(a.MaxWaitMS)
+	var x *job.State
+	if err == nil {
+		x, err = w.target("job_stop", a.Target)
+	}
+	if err != nil {
+		w.refuse(c, err)
+		return false
+	}
+	before := x.Public()
+	if a.IncludeChildren {
+		w.stopChildren(x.ID)
+	}
+	call := ""
+	if wait > 0 {
+		call = c.ID
+	}
+	e, fx, ok := job.Stop(x, job.ByJobStop, call, w.grace())
+	if ok {
+		w.emit(e)
+		w.order(fx...)
+	}
+	if ok && wait > 0 {
+		w.order(effect.SetTimer{Key: "stop:" + c.ID, After: wait})
+		return true
+	}
+	w.answer(c, job.ResultOfStop(x, before), "")
+	return false
+}
+
+// stopChildren stops the active jobs that a job started, and theirs, among
+// those that the caller can see.
+func (w *work) stopChildren(parent id.Job) {
+	for _, x := range w.s.running() {
+		if x.ParentJob != parent {
+			continue
+		}
+		if e, fx, ok := job.Stop(x, job.ByJobStop, "", w.grace()); ok {
+			w.emit(e)
+			w.order(fx...)
+		}
+		w.stopChildren(x.ID)
+	}
+}
+
+// maxContext bounds the lines around a search match.
+const maxContext = 20
+
+// readTranscript checks the arguments of a read and asks for it. A read is a
+// snapshot: it never waits for the job, and it consumes nothing.
+func (w *work) readTranscript(c transcript.Call, a ReadTranscriptCall) bool {
+	name, isJob := strings.CutPrefix(a.Ref, "job:")
+	j, ok := id.ParseJob(name)
+	var err *fault.Error
+	switch {
+	case !isJob:
+		err = fault.Invalid("read_transcript: %q is not a transcript ref; use job:<job_id>", preview(a.Ref))
+	case !ok:
+		err = fault.New(fault.TargetNotFound, "read_transcript: %q names no job; job_list shows the jobs there are", preview(a.Ref))
+	case j.Owner() == w.s.ID && w.s.Job(j) == nil:
+		err = fault.New(fault.TargetNotFound, "read_transcript: no job %s in this session; job_list shows the jobs there are", j)
+	case a.Format != nil && *a.Format != "markdown":
+		err = fault.Invalid("read_transcript: format %q does not exist for a job: ref; only markdown does", preview(*a.Format))
+	case a.Range != nil || a.ExpandTurn != nil:
+		err = fault.Invalid("read_transcript: range and expand_turn are for session refs; a job: ref takes offset_bytes or output_match")
+	case a.OffsetBytes != nil && *a.OffsetBytes < 0:
+		err = fault.Invalid("read_transcript: offset_bytes must not be negative (got %d)", *a.OffsetBytes)
+	case a.ContextLines != nil && (*a.ContextLines < 0 || *a.ContextLines > maxContext):
+		err = fault.Invalid("read_transcript: context_lines must be from 0 to %d (got %d)", maxContext, *a.ContextLines)
+	case a.ContextLines != nil && a.OutputMatch == nil:
+		err = fault.Invalid("read_transcript: context_lines goes with output_match")
+	case a.OutputMatch != nil:
+		if _, bad := regexp.Compile(*a.OutputMatch); bad != nil {
+			err = fault.Invalid("read_transcript: output_match is no RE2 pattern: %v", bad)
+		}
+	}
+	if err != nil {
+		w.refuse(c, err)
+		return false
+	}
+	w.order(effect.ReadOutput{Call: c.ID, Job: j})
+	return true
+}

@@ -1,0 +1,271 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+
+	"evener/internal/attention"
+	"evener/internal/effect"
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/transcript"
+)
+
+// launched: the held shell exists. Its line lets the command run; a background
+// call has its result with it, so the job id is durable before it is told.
+func (w *work) launched(in Launched) {
+	s := w.s
+	x := s.jobs[in.Job]
+	if x == nil || x.Status != job.Intent {
+		return
+	}
+	if s.Run.Ending != "" {
+		none := -1
+		w.emit(job.Finished{Job: x.ID, Status: job.Cancelled, Reason: job.StoppedByParent, ExitCode: &none, Generation: 1,
+			Error: "never started: the session closed before the command was released"})
+		w.order(effect.StopProcess{Job: in.Job})
+		w.finishClose(false)
+		return
+	}
+	e, fx := job.Launched(x, in.Launch, msDuration(s.Run.Limits.CommandTimeoutMS))
+	w.emit(e)
+	w.order(fx...)
+	if c, ok := w.waiting(x.Call); ok && x.Mode == job.Background {
+		w.answer(c, job.ResultOfBackground(x), "")
+		w.calls()
+	}
+}
+
+func (w *work) launchFailed(in LaunchFailed) {
+	x := w.s.jobs[in.Job]
+	if x == nil || x.Status != job.Intent {
+		return
+	}
+	w.emit(job.LaunchFailed(x, in.Text))
+	w.settle(x, "", "")
+}
+
+// exited ends a job with what is known of its exit.
+func (w *work) exited(in Exited) {
+	x := w.s.jobs[in.Job]
+	if x == nil || x.Terminal() {
+		return
+	}
+	w.emit(job.Exited(x, in.Exit, w.s.Run.Limits.InlineOutputBytes))
+	w.settle(x, in.Head, in.Tail)
+}
+
+// settle is what follows a terminal record, in the same line: the result of
+// the call that waited for the command, or the notice that is owed; the
+// results of stops; retention; the wake of an idle session.
+func (w *work) settle(x *job.State, head, tail string) {
+	s := w.s
+	if w.err != nil {
+		return
+	}
+	call, inCall := w.waiting(x.Call)
+	switch {
+	case inCall && !x.Promoted:
+		w.answer(call, job.ResultOfExit(x, head, tail, s.Run.Limits.InlineOutputBytes), leftBehindNote(x))
+		if x.End.Kept {
+			w.emit(attention.SettledInline{Source: x.ID})
+		} else {
+			w.order(effect.DropOutput{Job: x.ID})
+		}
+	case x.BackgroundEvidence() && !s.Attention.Known(x.ID):
+		w.emit(attention.Armed{ID: attention.ID(x.ID, x.End.Generation), Source: x.ID, Generation: x.End.Generation,
+			Frame: attention.Frame(shellEnd(x, tail, x.End.Status != job.Failed || x.End.Reason != job.StartFailed))})
+	}
+	w.retain()
+	w.answerStops(x)
+	switch {
+	case s.Run.Ending != "":
+		w.calls()
+		w.finishClose(false)
+	case s.Turn == nil && s.Run.Open:
+		w.idle()
+	case inCall:
+		w.calls()
+	}
+}
+
+func shellEnd(x *job.State, tail string, known bool) attention.ShellEnd {
+	return attention.ShellEnd{
+		Job: x.ID, Status: string(x.Status), Reason: x.End.Reason, ExitCode: x.End.ExitCode,
+		Total: x.End.TotalBytes, Known: known, Tail: tail,
+	}
+}
+
+func leftBehindNote(x *job.State) string {
+	if x.End.LeftBehind == 0 {
+		return ""
+	}
+	return fmt.Sprintf("(%d process(es) that the command left behind still run; they end with the session. A server belongs in mode=\"detached\".)", x.End.LeftBehind)
+}
+
+// retain prunes the output of the oldest ended jobs once a session's logs
+// exceed their bound together. Records stay.
+func (w *work) retain() {
+	limit := w.s.Run.Limits.OutputKeepTotal
+	if limit <= 0 {
+		return
+	}
+	var ended []*job.State
+	var sum int64
+	for _, x := range w.s.Jobs() {
+		if x.Terminal() && !x.Pruned {
+			ended = append(ended, x)
+			sum += x.End.TotalBytes - x.End.RetainedStart
+		}
+	}
+	byEnd(ended)
+	for _, x := range ended {
+		if sum <= limit {
+			return
+		}
+		size := x.End.TotalBytes - x.End.RetainedStart
+		if size == 0 {
+			continue
+		}
+		sum -= size
+		w.emit(job.OutputPruned{Job: x.ID})
+		w.order(effect.DropOutput{Job: x.ID})
+	}
+}
+
+// timer routes a timer to its rule. A late or stale one does nothing.
+func (w *work) timer(key string) {
+	kind, arg, _ := strings.Cut(key, ":")
+	switch kind {
+	case "wait":
+		w.waitExpired(id.Job(arg))
+	case "runtime":
+		if e, fx, ok := job.RuntimeExpired(w.s.jobs[id.Job(arg)], w.grace()); ok {
+			w.emit(e)
+			w.order(fx...)
+		}
+	case "stop":
+		w.stopWaitExpired(arg)
+	case closeTimer:
+		w.finishClose(true)
+	}
+}
+
+// waitExpired promotes a foreground command: its call returns with a job id,
+// its end will be announced.
+func (w *work) waitExpired(j id.Job) {
+	x := w.s.jobs[j]
+	if w.facts.Full { // a hand-off could not be made durable: the call waits on
+		w.order(effect.SetTimer{Key: job.WaitTimer(j), After: msDuration(w.s.Run.Limits.CommandTimeoutMS)})
+		return
+	}
+	e, fx, ok := job.WaitExpired(x, w.facts.Now)
+	if !ok {
+		return
+	}
+	w.emit(e)
+	w.order(fx...)
+	if c, ok := w.waiting(x.Call); ok {
+		w.answer(c, job.ResultOfPromotion(x, w.live(j), w.s.Run.Limits.InlineOutputBytes), "")
+		w.calls()
+	}
+}
+
+// restarted settles what the lost process left open, each thing once: jobs
+// without a terminal record, calls without a result, the turn and the run. It
+// decides nothing where there is nothing to say.
+func (w *work) restarted(in Restarted) {
+	s := w.s
+	lost := map[string]*job.State{} // by the call that still waits for it
+	for _, x := range s.Live() {
+		f := in.Jobs[x.ID]
+		w.emit(job.Lost(x, f))
+		if w.err != nil {
+			return
+		}
+		if c, ok := w.waiting(x.Call); ok {
+			lost[c.ID] = x
+			w.emit(attention.SettledInline{Source: x.ID})
+			continue
+		}
+		w.emit(attention.Armed{ID: attention.ID(x.ID, x.End.Generation), Source: x.ID, Generation: x.End.Generation,
+			Frame: attention.Frame(shellEnd(x, "", false))})
+	}
+	first := true
+	for _, c := range append([]transcript.Call(nil), s.Transcript.Open()...) {
+		w.interrupted(c, lost[c.ID], first)
+		first = false
+	}
+	if s.Turn != nil {
+		w.emit(TurnEnded{Turn: s.Turn.N, Outcome: TurnInterrupted, Reason: "lost"})
+	}
+	if s.Run.Open {
+		w.emit(RunEnded{Run: s.Run.N, Outcome: RunLost})
+	}
+}
+
+// interrupted answers a call that the lost process left open. It is never run again.
+func (w *work) interrupted(c transcript.Call, x *job.State, inProgress bool) {
+	type result struct {
+		Interrupted bool `json:"interrupted"`
+		*job.Done
+	}
+	a := transcript.Answered{Call: c.ID, Name: c.Name, IsError: true}
+	switch {
+	case x != nil && x.StartedAt.IsZero():
+		a.Text = "interrupted: evener ended before the command was released; it never ran"
+	case x != nil:
+		d := job.ResultOfExit(x, "", "", 0)
+		d.Truncated = d.TotalBytes > 0
+		a.Data = encode(result{true, &d})
+		a.Text = "interrupted: evener ended while the command ran, and the command was ended with it; its outcome is unknown and it was not run again. " +
+			"What it had printed: read_transcript(transcript_ref=\"" + job.Ref(x.ID) + "\")\n" + string(a.Data)
+	case inProgress:
+		a.Text = "interrupted: evener ended while this call was in progress; whether it took effect is unknown, and it was not run again"
+	default:
+		a.Text = "interrupted: evener ended before this call began; it was not run"
+	}
+	w.emit(a)
+}
+
+// answerStops answers the job_stop calls that wait for a job's end.
+func (w *work) answerStops(x *job.State) {
+	if c, ok := w.stopping(x); ok {
+		w.answer(c, job.ResultOfStop(x, job.Running), "")
+		if w.s.Run.Ending == "" {
+			w.calls()
+		}
+	}
+}
+
+// stopping finds the open job_stop call that waits for this job.
+func (w *work) stopping(x *job.State) (transcript.Call, bool) {
+	open := w.s.Transcript.Open()
+	if len(open) == 0 {
+		return transcript.Call{}, false
+	}
+	a, err := w.decode(open[0].Name, open[0].Arguments)
+	if stop, ok := a.(JobStopCall); err == nil && ok && stop.Target == string(x.ID) {
+		return open[0], true
+	}
+	return transcript.Call{}, false
+}
+
+// stopWaitExpired returns a bounded stop that has not finished: the escalation goes on.
+func (w *work) stopWaitExpired(call string) {
+	c, ok := w.waiting(call)
+	if !ok {
+		return
+	}
+	a, err := w.decode(c.Name, c.Arguments)
+	stop, isStop := a.(JobStopCall)
+	if err != nil || !isStop {
+		return
+	}
+	x := w.s.jobs[id.Job(stop.Target)]
+	if x == nil {
+		return
+	}
+	w.answer(c, job.ResultOfStop(x, job.Running), "")
+	w.calls()
+}

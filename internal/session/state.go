@@ -1,0 +1,245 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"evener/internal/attention"
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/transcript"
+)
+
+// State is one session, folded.
+type State struct {
+	ID      id.Session
+	Root    id.Session
+	Dir     string
+	Created time.Time
+
+	Context    ContextSet
+	Transcript transcript.State
+	Attention  attention.State
+
+	jobs  map[id.Job]*job.State
+	order []id.Job // in the order intended
+
+	Run      Run
+	Turn     *Turn // nil while idle
+	Turns    int64 // turns begun
+	Requests int64 // model requests begun
+	LastAt   time.Time
+	Tokens   transcript.Usage // sum over all replies
+}
+
+// Run is the latest run.
+type Run struct {
+	N        int64
+	Open     bool
+	Ending   string // why, once it is ending
+	Mode     Mode
+	Limits   Limits
+	Parent   id.Job
+	Requests int64
+	Rounds   int64 // replies with tool calls
+	// Announced: the still-running jobs were announced.
+	Announced bool
+	Answer    *Answer
+	Outcome   RunOutcome
+	// LastTurn is the outcome of the run's latest turn.
+	LastTurn   TurnOutcome
+	LastReason string
+}
+
+// Answer is what a run answers with.
+type Answer struct {
+	Text     string
+	Output   *CommunicateOutput
+	Reported bool // a terminal communicate; else bare text
+}
+
+// Turn is the open turn.
+type Turn struct {
+	N       int64
+	Kind    TurnKind
+	Waiting int64 // the request that is out; 0 while calls run
+	Carried int   // notices first shown in this turn
+	Report  *Answer
+	Text    string // text of the latest reply
+}
+
+// New is a session without history.
+func New() *State {
+	return &State{Transcript: transcript.New(), Attention: attention.New(), jobs: map[id.Job]*job.State{}}
+}
+
+// Job finds a job that callers may know: one with a durable record. Ephemeral
+// foreground commands have none.
+func (s *State) Job(j id.Job) *job.State {
+	if x := s.jobs[j]; x != nil && x.Durable() {
+		return x
+	}
+	return nil
+}
+
+// Jobs lists the durable jobs in the order they were started.
+func (s *State) Jobs() []*job.State {
+	var out []*job.State
+	for _, j := range s.order {
+		if x := s.Job(j); x != nil {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Live lists all jobs without a terminal record, ephemeral ones too.
+func (s *State) Live() []*job.State {
+	var out []*job.State
+	for _, j := range s.order {
+		if x := s.jobs[j]; !x.Terminal() {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Apply folds one event at its line's time. It fails on an event that cannot
+// follow; it never repairs, defaults or ignores.
+func (s *State) Apply(at time.Time, e Event) error {
+	s.LastAt = at
+	switch e := e.(type) {
+	case job.Event:
+		return s.applyJob(at, e)
+	case attention.Armed, attention.Consumed, attention.SettledInline:
+		return s.Attention.Apply(e)
+	case transcript.UserSaid, transcript.Answered:
+		return s.Transcript.Apply(e)
+	case transcript.AssistantSaid:
+		return s.applyReply(e)
+	case Created:
+		if s.ID != "" {
+			return fmt.Errorf("session %s: created twice", s.ID)
+		}
+		s.ID, s.Root, s.Dir, s.Created = e.Session, e.Root, e.Dir, at
+	case ContextSet:
+		s.Context = e
+	case RunStarted, RunEnding, RunEnded:
+		return s.applyRun(e)
+	default:
+		return s.applyTurn(e)
+	}
+	return nil
+}
+
+func (s *State) applyJob(at time.Time, e job.Event) error {
+	j := e.JobID()
+	x := s.jobs[j]
+	if _, ok := e.(job.Intended); ok && x == nil {
+		x = &job.State{}
+		s.jobs[j] = x
+		s.order = append(s.order, j)
+	}
+	if x == nil {
+		return fmt.Errorf("job %s: %s of an unknown job", j, e.Kind())
+	}
+	if err := x.Apply(at, e); err != nil {
+		return err
+	}
+	if x.Terminal() && !x.Durable() { // ephemeral: nothing asks for it again
+		delete(s.jobs, j)
+		for i := len(s.order) - 1; i >= 0; i-- {
+			if s.order[i] == j {
+				s.order = append(s.order[:i], s.order[i+1:]...)
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (s *State) applyReply(e transcript.AssistantSaid) error {
+	if s.Turn == nil || s.Turn.Waiting != e.Request {
+		return fmt.Errorf("reply to request %d, which is not out", e.Request)
+	}
+	s.Turn.Waiting, s.Turn.Text = 0, e.Text
+	if len(e.Calls) > 0 {
+		s.Run.Rounds++
+	}
+	s.Tokens.Input += e.Usage.Input
+	s.Tokens.Output += e.Usage.Output
+	s.Tokens.Cached += e.Usage.Cached
+	return s.Transcript.Apply(e)
+}
+
+func (s *State) applyRun(e Event) error {
+	switch e := e.(type) {
+	case RunStarted:
+		if s.Run.Open || e.Run != s.Run.N+1 {
+			return fmt.Errorf("run %d: started after run %d", e.Run, s.Run.N)
+		}
+		s.Run = Run{N: e.Run, Open: true, Mode: e.Mode, Limits: e.Limits, Parent: e.ParentJob}
+	case RunEnding:
+		if !s.Run.Open || s.Run.Ending != "" {
+			return fmt.Errorf("run %d: ending twice", e.Run)
+		}
+		s.Run.Ending = e.Why
+	case RunEnded:
+		if !s.Run.Open || s.Turn != nil {
+			return fmt.Errorf("run %d: ended while a turn is open", e.Run)
+		}
+		s.Run.Open, s.Run.Outcome = false, e.Outcome
+	}
+	return nil
+}
+
+func (s *State) applyTurn(e Event) error {
+	if st, ok := e.(TurnStarted); ok {
+		if s.Turn != nil || !s.Run.Open || st.Turn != s.Turns+1 {
+			return fmt.Errorf("turn %d: started out of order", st.Turn)
+		}
+		s.Turns, s.Turn = st.Turn, &Turn{N: st.Turn, Kind: st.Type}
+		s.Run.Announced = s.Run.Announced || st.Type == AnnouncementTurn
+		return nil
+	}
+	t := s.Turn
+	if t == nil {
+		return fmt.Errorf("%s while no turn is open", e.Kind())
+	}
+	switch e := e.(type) {
+	case Requested:
+		if t.Waiting != 0 || e.Request != s.Requests+1 {
+			return fmt.Errorf("request %d: out of order", e.Request)
+		}
+		s.Requests, t.Waiting = e.Request, e.Request
+		s.Run.Requests++
+		if len(e.Attention) == 0 {
+			return nil
+		}
+		t.Carried += len(e.Attention)
+		frames, err := s.Attention.Show(e.Attention)
+		if err != nil {
+			return err
+		}
+		return s.Transcript.Show(t.N, frames)
+	case Reported:
+		if t.Report != nil {
+			return fmt.Errorf("turn %d: reported twice", t.N)
+		}
+		t.Report = &Answer{Text: e.Message, Output: e.Output, Reported: true}
+	case TurnEnded:
+		if len(s.Transcript.Open()) > 0 {
+			return fmt.Errorf("turn %d: ended while a call is open", t.N)
+		}
+		if e.Answer {
+			s.Run.Answer = t.Report
+			if t.Report == nil {
+				s.Run.Answer = &Answer{Text: t.Text}
+			}
+		}
+		s.Run.LastTurn, s.Run.LastReason, s.Turn = e.Outcome, e.Reason, nil
+	default:
+		return fmt.Errorf("session: unknown event %T", e)
+	}
+	return nil
+}

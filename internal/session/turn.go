@@ -1,0 +1,315 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"evener/internal/attention"
+	"evener/internal/effect"
+	"evener/internal/fault"
+	"evener/internal/job"
+	"evener/internal/transcript"
+)
+
+// Reasons of an exhausted turn.
+const (
+	turnBudget  = "turn_budget_exhausted"
+	roundBudget = "tool_round_budget_exhausted"
+)
+
+// prompt starts a run and its first turn.
+func (w *work) prompt(in Prompt) *fault.Error {
+	s := w.s
+	switch {
+	case s.Run.Open && s.Run.Ending != "":
+		return fault.New(fault.Closing, "the session is closing; nothing new is admitted")
+	case s.Turn != nil:
+		return fault.Invalid("a turn is open; wait for its end")
+	case strings.TrimSpace(in.Text) == "":
+		return fault.Invalid("the prompt is empty")
+	}
+	if in.Create != nil {
+		w.emit(*in.Create)
+	}
+	if !s.Run.Open {
+		w.emit(RunStarted{Run: s.Run.N + 1, Mode: in.Mode, Limits: in.Limits, ParentJob: in.ParentJob})
+	}
+	if !sameContext(s.Context, in.Context) {
+		w.emit(in.Context)
+	}
+	w.startTurn(UserTurn, transcript.UserSaid{Text: in.Text})
+	return nil
+}
+
+func sameContext(a, b ContextSet) bool {
+	return a.Model == b.Model && a.System == b.System && string(a.Tools) == string(b.Tools)
+}
+
+// startTurn begins a turn; said is what opens it, or zero where the notices do.
+func (w *work) startTurn(kind TurnKind, said transcript.UserSaid) {
+	w.emit(TurnStarted{Turn: w.s.Turns + 1, Type: kind})
+	if said.Text != "" {
+		said.Turn = w.s.Turns
+		w.emit(said)
+	}
+	w.request()
+}
+
+// request sends the conversation as it stands, with every notice that is owed.
+func (w *work) request() {
+	if w.err != nil {
+		return
+	}
+	s := w.s
+	limits := s.Run.Limits
+	switch {
+	case limits.MaxTurns > 0 && s.Run.Requests >= limits.MaxTurns:
+		w.endTurn(TurnExhausted, turnBudget)
+		return
+	case limits.MaxToolRounds > 0 && s.Run.Rounds >= limits.MaxToolRounds:
+		w.endTurn(TurnExhausted, roundBudget)
+		return
+	}
+	n := s.Requests + 1
+	w.emit(Requested{Turn: s.Turn.N, Request: n, Attention: s.Attention.Unshown()})
+	w.order(effect.CallModel{Request: n})
+}
+
+// replied takes a whole reply; half a call in it never runs. A reply to a
+// request that is no longer out is dropped.
+func (w *work) replied(in Replied) {
+	t := w.s.Turn
+	if t == nil || t.Waiting != in.Request {
+		return
+	}
+	said := in.Reply
+	said.Turn, said.Request = t.N, in.Request
+	w.freshIDs(said.Calls)
+	w.emit(said)
+	w.calls()
+}
+
+// freshIDs gives a call whose id this conversation has seen an id of its own:
+// some servers count from zero in every reply, and a result must name one call.
+func (w *work) freshIDs(calls []transcript.Call) {
+	seen := map[string]bool{}
+	for i, c := range calls {
+		x := c.ID
+		for n := 2; w.s.Transcript.UsedID(x) || seen[x]; n++ {
+			x = fmt.Sprintf("%s_%d", c.ID, n)
+		}
+		if x != c.ID {
+			calls[i].ID, calls[i].SentID = x, c.ID
+		}
+		seen[x] = true
+	}
+}
+
+// calls runs open calls in call order until one must wait for the world. When
+// none is left the turn ends or asks again.
+func (w *work) calls() {
+	s := w.s
+	for w.err == nil && len(s.Transcript.Open()) > 0 {
+		c := s.Transcript.Open()[0]
+		if s.Run.Ending != "" {
+			w.refuse(c, fault.New(fault.Closing, "%s: the session is closing; the call was not run", c.Name))
+			continue
+		}
+		if w.exec(c) {
+			return
+		}
+	}
+	if w.err != nil || s.Turn == nil {
+		return
+	}
+	switch {
+	case s.Run.Ending != "":
+		w.endTurn(TurnInterrupted, s.Run.Ending)
+	case s.Turn.Report != nil:
+		w.endTurn(TurnReported, "")
+	case w.lastReplyHadCalls():
+		w.request()
+	case strings.TrimSpace(s.Turn.Text) != "":
+		w.endTurn(TurnAnswered, "")
+	default:
+		w.endTurn(TurnEmpty, "")
+	}
+}
+
+func (w *work) lastReplyHadCalls() bool {
+	e := w.s.Transcript.Entries
+	for i := len(e) - 1; i >= 0; i-- {
+		if e[i].Role == transcript.Assistant {
+			return len(e[i].Assistant.Calls) > 0
+		}
+	}
+	return false
+}
+
+func (w *work) modelFailed(in ModelFailed) {
+	if t := w.s.Turn; t != nil && t.Waiting == in.Request {
+		w.endTurn(TurnFailed, in.Text)
+	}
+}
+
+// endTurn ends the turn. One that ends well consumes the notices that its
+// requests carried; after any other they stay pending.
+func (w *work) endTurn(o TurnOutcome, reason string) {
+	s := w.s
+	well := o == TurnReported || o == TurnAnswered || o == TurnEmpty
+	if shown := s.Attention.Shown(); well && len(shown) > 0 {
+		w.emit(attention.Consumed{IDs: shown, By: attention.ByTurn})
+	}
+	w.emit(TurnEnded{Turn: s.Turn.N, Outcome: o, Reason: reason, Answer: w.answers(o)})
+	if w.err != nil {
+		return
+	}
+	if !well {
+		w.close(string(o))
+		return
+	}
+	w.idle()
+}
+
+// answers says whether the turn that is ending gives the run's answer. The
+// latest report wins; bare text counts only while there was no report. A report
+// made on an announcement turn does not replace one, unless a completion
+// arrived during that turn.
+func (w *work) answers(o TurnOutcome) bool {
+	t, have := w.s.Turn, w.s.Run.Answer
+	if t.Kind == AnnouncementTurn && have != nil && t.Carried == 0 {
+		return t.Report != nil && !have.Reported
+	}
+	switch o {
+	case TurnReported:
+		return true
+	case TurnAnswered:
+		return have == nil || !have.Reported
+	}
+	return false
+}
+
+// idle decides what comes after a turn: notices that are owed, else, where the
+// process exits with the turn, one announcement of what still runs, and the end.
+func (w *work) idle() {
+	s := w.s
+	switch {
+	case len(s.Attention.Unshown()) > 0:
+		w.startTurn(NotificationTurn, transcript.UserSaid{})
+	case s.Run.Mode != OneShot:
+	case len(s.running()) > 0 && !s.Run.Announced:
+		w.startTurn(AnnouncementTurn, transcript.UserSaid{Note: true, Text: stillRunning(s.running(), s.Run.Mode)})
+	default:
+		w.close("")
+	}
+}
+
+// running lists the handed-off jobs that have not ended.
+func (s *State) running() []*job.State {
+	var out []*job.State
+	for _, x := range s.Live() {
+		if x.BackgroundEvidence() {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// stillRunning names running jobs and what becomes of them: where the session
+// outlives the turn each reports by itself, where the process exits with the
+// turn none can.
+func stillRunning(jobs []*job.State, m Mode) string {
+	var b strings.Builder
+	b.WriteString("Background jobs still running:")
+	for i, j := range jobs {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		b.WriteString(" " + string(j.ID))
+		if j.Description != "" {
+			fmt.Fprintf(&b, " (%s)", preview(j.Description))
+		}
+	}
+	if m == Living {
+		b.WriteString(". Each job reports separately on completion.")
+	} else {
+		b.WriteString(". This process exits when the turn ends: a job which keeps running is killed at exit rather than reported on later. " +
+			"If its result matters, wait for it with a foreground command before ending the turn; otherwise end the turn again.")
+	}
+	return b.String()
+}
+
+// close admits nothing more: the request in flight is abandoned and running
+// jobs are stopped. The run ends when the last of them has its terminal record.
+func (w *work) close(why string) {
+	s := w.s
+	if !s.Run.Open || s.Run.Ending != "" || w.err != nil {
+		return
+	}
+	if why == "" {
+		why = "done"
+	}
+	w.emit(RunEnding{Run: s.Run.N, Why: why})
+	if s.Turn != nil && s.Turn.Waiting != 0 {
+		w.order(effect.CancelModel{Request: s.Turn.Waiting})
+	}
+	for _, x := range s.Live() {
+		if e, fx, ok := job.Stop(x, job.ByClose, "", w.grace()); ok {
+			w.emit(e)
+			w.order(fx...)
+		}
+	}
+	if len(s.Live()) > 0 {
+		w.order(effect.SetTimer{Key: closeTimer, After: w.grace() + closeSlack})
+	}
+	w.finishClose(false)
+}
+
+const (
+	closeTimer = "close"
+	// closeSlack is how long past the grace a close waits for terminal records;
+	// what has none by then is left to the next restart.
+	closeSlack = 8 * time.Second
+)
+
+// finishClose ends the run once nothing runs, or when it may wait no longer.
+func (w *work) finishClose(force bool) {
+	s := w.s
+	if s.Run.Ending == "" || !s.Run.Open || w.err != nil || len(s.Live()) > 0 && !force {
+		return
+	}
+	if s.Turn != nil {
+		for _, c := range append([]transcript.Call(nil), s.Transcript.Open()...) {
+			w.refuse(c, fault.New(fault.Closing, "%s: interrupted: the session closed while the call was in progress", c.Name))
+		}
+		w.emit(TurnEnded{Turn: s.Turn.N, Outcome: TurnInterrupted, Reason: s.Run.Ending})
+	}
+	w.emit(RunEnded{Run: s.Run.N, Outcome: s.runOutcome()})
+	w.order(effect.EndRun{})
+}
+
+// runOutcome: an answer that was given stands, whatever a later turn did,
+// unless the run was interrupted from outside before it had ended by itself.
+func (s *State) runOutcome() RunOutcome {
+	interrupted := s.Run.LastTurn == TurnInterrupted || s.Run.Ending != "done" && !TurnOutcome(s.Run.Ending).ended()
+	switch a := s.Run.Answer; {
+	case interrupted:
+		return RunInterrupted
+	case a != nil && a.Reported:
+		return RunReported
+	case a != nil:
+		return RunAnswered
+	case s.Run.LastTurn == TurnFailed:
+		return RunFailed
+	case s.Run.LastTurn == TurnExhausted:
+		return RunExhausted
+	}
+	return RunNoReport
+}
+
+func (o TurnOutcome) ended() bool { return o == TurnFailed || o == TurnExhausted }
+
+func (w *work) grace() time.Duration {
+	return time.Duration(w.s.Run.Limits.StopGraceMS) * time.Millisecond
+}

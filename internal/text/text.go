@@ -1,0 +1,121 @@
+// Package text makes bytes fit to be shown: valid UTF-8 with control
+// characters visible, bounded in code points. Stored bytes stay as they came;
+// whatever goes to a model, into JSON or to a terminal passes through here.
+package text
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Printable returns s as valid UTF-8: invalid bytes become U+FFFD, control
+// characters other than newline and tab are written as \xNN (or \r), and
+// \r\n reads as \n.
+func Printable(s string) string {
+	if plain(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			b.WriteRune(utf8.RuneError)
+		case r == '\r' && i+1 < len(s) && s[i+1] == '\n':
+		case r == '\r':
+			b.WriteString(`\r`)
+		case control(r):
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			b.WriteRune(r)
+		}
+		i += n
+	}
+	return b.String()
+}
+
+func plain(s string) bool {
+	for _, r := range s {
+		if r == utf8.RuneError || control(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// control: C0 but \n and \t, DEL, and C1, which terminals obey too.
+func control(r rune) bool {
+	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0
+}
+
+// Tail returns the last n code points of s and whether that is less than all.
+func Tail(s string, n int) (string, bool) {
+	i := len(s)
+	for ; n > 0 && i > 0; n-- {
+		_, w := utf8.DecodeLastRuneInString(s[:i])
+		i -= w
+	}
+	return s[i:], i > 0
+}
+
+// Head returns the first n code points of s and whether that is less than all.
+func Head(s string, n int) (string, bool) {
+	i := 0
+	for ; n > 0 && i < len(s); n-- {
+		_, w := utf8.DecodeRuneInString(s[i:])
+		i += w
+	}
+	return s[:i], i < len(s)
+}
+
+// Preview is a single line of at most n code points with its omission
+// indicator included. White space is collapsed only after the bounded prefix
+// was taken, so that the cost does not grow with s. n below 1 gives "".
+func Preview(s string, n int) string {
+	if n < 1 {
+		return ""
+	}
+	p, cut := Head(s, n)
+	if cut {
+		p, _ = Head(p, n-1)
+	}
+	p = strings.Join(strings.Fields(Printable(p)), " ")
+	// Making control characters visible may have lengthened the prefix.
+	if q, more := Head(p, n); more {
+		p, _ = Head(q, n-1)
+		cut = true
+	}
+	if cut {
+		p += "…"
+	}
+	return p
+}
+
+// Elide keeps the head and the tail of s so that the whole, marker included,
+// has at most max code points, and reports whether anything was left out.
+// marker is given the number of code points elided.
+func Elide(s string, max int, marker func(elided int) string) (string, bool) {
+	total := utf8.RuneCountInString(s)
+	if total <= max {
+		return s, false
+	}
+	room := max - utf8.RuneCountInString(marker(total))
+	if room < 0 {
+		room = 0
+	}
+	headLen := room / 3
+	head, _ := Head(s, headLen)
+	tail, _ := Tail(s, room-headLen)
+	return head + marker(total-room) + tail, true
+}
+
+// Thousands writes n with commas.
+func Thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

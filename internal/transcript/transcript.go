@@ -1,0 +1,151 @@
+// Package transcript is the conversation of one session: what was said, asked
+// and answered, in order. It is the only source of model requests, and every
+// call of an assistant entry gets exactly one result before anything else is
+// said, so that a strict server accepts the history at any time.
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Event is a fact about the conversation.
+type Event interface{ Kind() string }
+
+// UserSaid: the user's input of a turn, or a note of evener itself.
+type UserSaid struct {
+	Turn int64  `json:"turn_id"`
+	Text string `json:"text"`
+	Note bool   `json:"note,omitempty"` // evener's words, not the user's
+}
+
+// Call is a tool call as the model sent it, with the id that its result bears.
+type Call struct {
+	ID        string `json:"call_id"`
+	SentID    string `json:"sent_id,omitempty"` // the model's own id, where it had been used before
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`        // as sent
+	Broken    string `json:"broken,omitempty"` // why the call cannot be run: cut short, no JSON
+}
+
+// Usage counts tokens of one reply.
+type Usage struct {
+	Input  int64 `json:"input"`
+	Output int64 `json:"output"`
+	Cached int64 `json:"cached,omitempty"`
+}
+
+// AssistantSaid: one reply of the model.
+type AssistantSaid struct {
+	Turn           int64           `json:"turn_id"`
+	Request        int64           `json:"request"`
+	Text           string          `json:"text,omitempty"`
+	Reasoning      string          `json:"reasoning,omitempty"`
+	ReasoningField string          `json:"reasoning_field,omitempty"` // where the server put it and wants it back
+	Raw            json.RawMessage `json:"raw,omitempty"`             // reasoning blocks that must go back byte for byte
+	Calls          []Call          `json:"calls,omitempty"`
+	Finish         string          `json:"finish"`
+	Model          string          `json:"model,omitempty"`
+	Usage          Usage           `json:"usage"`
+}
+
+// Answered: the result of a call. Text is what the model reads; it is left
+// out when it is exactly the JSON of Data.
+type Answered struct {
+	Call    string          `json:"call_id"`
+	Name    string          `json:"name"`
+	IsError bool            `json:"is_error"`
+	Text    string          `json:"text,omitempty"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+func (UserSaid) Kind() string      { return "transcript.user" }
+func (AssistantSaid) Kind() string { return "transcript.assistant" }
+func (Answered) Kind() string      { return "transcript.result" }
+
+// Shown is the result as the model reads it.
+func (a Answered) Shown() string {
+	if a.Text == "" {
+		return string(a.Data)
+	}
+	return a.Text
+}
+
+// Role tells entries apart.
+type Role int
+
+const (
+	User Role = iota
+	Assistant
+	Tool
+	Frames // notices, carried as user text
+)
+
+// Entry is one item of the conversation. Entries never change once appended,
+// so a prefix may be read while the loop goes on.
+type Entry struct {
+	Role      Role
+	Turn      int64
+	Text      string // user text, tool result, joined frames
+	Assistant *AssistantSaid
+	Call      string // tool results: the call they answer
+	Name      string
+}
+
+// State is the conversation, folded.
+type State struct {
+	Entries []Entry
+	open    []Call // calls of the last reply that have no result yet, in order
+	ids     map[string]bool
+}
+
+// New is an empty conversation.
+func New() State { return State{ids: map[string]bool{}} }
+
+// Open lists the calls without a result, in call order. The first of them is in progress.
+func (s *State) Open() []Call { return s.open }
+
+// UsedID reports whether a call id was ever used in this conversation.
+func (s *State) UsedID(x string) bool { return s.ids[x] }
+
+// Apply folds one event. It fails on an event that cannot follow.
+func (s *State) Apply(e Event) error {
+	switch e := e.(type) {
+	case UserSaid:
+		if len(s.open) > 0 {
+			return fmt.Errorf("transcript: user text while call %s is open", s.open[0].ID)
+		}
+		s.Entries = append(s.Entries, Entry{Role: User, Turn: e.Turn, Text: e.Text})
+	case AssistantSaid:
+		if len(s.open) > 0 {
+			return fmt.Errorf("transcript: reply while call %s is open", s.open[0].ID)
+		}
+		for _, c := range e.Calls {
+			if c.ID == "" || s.ids[c.ID] {
+				return fmt.Errorf("transcript: call id %q used twice", c.ID)
+			}
+			s.ids[c.ID] = true
+		}
+		s.Entries = append(s.Entries, Entry{Role: Assistant, Turn: e.Turn, Text: e.Text, Assistant: &e})
+		s.open = append([]Call(nil), e.Calls...)
+	case Answered:
+		if len(s.open) == 0 || s.open[0].ID != e.Call {
+			return fmt.Errorf("transcript: result of call %s out of order", e.Call)
+		}
+		s.open = s.open[1:]
+		s.Entries = append(s.Entries, Entry{Role: Tool, Text: e.Shown(), Call: e.Call, Name: e.Name})
+	default:
+		return fmt.Errorf("transcript: unknown event %T", e)
+	}
+	return nil
+}
+
+// Show appends frames as one item.
+func (s *State) Show(turn int64, frames []string) error {
+	if len(s.open) > 0 {
+		return fmt.Errorf("transcript: frames while call %s is open", s.open[0].ID)
+	}
+	s.Entries = append(s.Entries, Entry{Role: Frames, Turn: turn, Text: strings.Join(frames, "\n")})
+	return nil
+}
