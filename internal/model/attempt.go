@@ -1,0 +1,350 @@
+package model
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	errorBodyMax = 64 << 10
+	replyMax     = 64 << 20 // of text, reasoning and arguments; no model writes that much
+	// tailLimit is how long a reply that has its finish reason is waited on for usage and the end mark.
+	tailLimit = 5 * time.Second
+	// drainLimit is how long a finished stream may take to close, so that its connection can be used again.
+	drainLimit = 100 * time.Millisecond
+)
+
+// watch ends a request that stays silent. There is no limit in total: a local
+// model may think for an hour.
+type watch struct {
+	timer *time.Timer
+	cause atomic.Pointer[error]
+	limit time.Duration
+}
+
+func newWatch(limit time.Duration, cancel context.CancelCauseFunc) *watch {
+	w := &watch{limit: limit}
+	w.cause.Store(&errNoAnswer)
+	w.timer = time.AfterFunc(limit, func() { cancel(*w.cause.Load()) })
+	return w
+}
+
+// expect sets what the silence is called; the watch starts anew.
+func (w *watch) expect(cause *error) {
+	w.cause.Store(cause)
+	w.timer.Reset(w.limit)
+}
+
+// settle bounds the rest of a reply that is complete; its bytes do not rewind the watch.
+func (w *watch) settle(limit time.Duration) {
+	w.cause.Store(&errSettled)
+	w.limit = 0
+	w.timer.Reset(limit)
+}
+
+// watched is a body that rewinds the watch with every byte.
+type watched struct {
+	r io.Reader
+	w *watch
+}
+
+func (r watched) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if n > 0 && r.w.limit > 0 {
+		r.w.timer.Reset(r.w.limit)
+	}
+	return n, err
+}
+
+// attempt sends the request once and reads the whole reply.
+func (m *openai) attempt(parent context.Context, body []byte, stream bool, progress func(int64)) (*builder, *failure) {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	w := newWatch(m.c.IdleTimeout, cancel)
+	defer w.timer.Stop()
+	req, err := m.request(ctx, body, stream)
+	if err != nil {
+		return nil, &failure{err: m.scrub.faultf(BadRequest, 0, "%s: %v", m.where, err)}
+	}
+	resp, err := m.client.Do(req)
+	if err != nil {
+		return nil, m.unsent(ctx, err)
+	}
+	defer resp.Body.Close()
+	w.expect(&errStalled)
+	r := bufio.NewReaderSize(watched{resp.Body, w}, 32<<10)
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, m.refused(ctx, resp, r)
+	}
+	return m.read(ctx, r, w, progress)
+}
+
+func (m *openai) request(ctx context.Context, body []byte, stream bool) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, errors.New("the endpoint's address cannot be used")
+	}
+	h := req.Header
+	h.Set("Content-Type", "application/json")
+	h.Set("User-Agent", "evener")
+	h.Set("Accept", "application/json")
+	if stream {
+		h.Set("Accept", "text/event-stream")
+	}
+	if m.c.APIKey != "" {
+		h.Set("Authorization", "Bearer "+m.c.APIKey)
+	}
+	for k, v := range m.c.Headers {
+		h.Set(k, v)
+	}
+	return req, nil
+}
+
+// read takes a stream or a plain answer, whichever came: some servers ignore the wish.
+func (m *openai) read(ctx context.Context, r *bufio.Reader, w *watch, progress func(int64)) (*builder, *failure) {
+	first, err := firstByte(r)
+	if err != nil {
+		return nil, m.brokenOff(ctx, err)
+	}
+	switch first {
+	case '{':
+		return m.readPlain(ctx, r, progress)
+	case '<':
+		text, _ := io.ReadAll(io.LimitReader(r, errorBodyMax))
+		f := &failure{err: m.scrub.faultf(Protocol, 200, "%s: the answer is a web page (%s)", m.where, plainText(string(text)))}
+		f.err.Hint = "check that the base URL ends in /v1"
+		return nil, f
+	}
+	return m.readStream(ctx, r, w, progress)
+}
+
+// firstByte skips the byte order mark and the empty lines that some gateways send to keep a connection alive.
+func firstByte(r *bufio.Reader) (byte, error) {
+	for {
+		c, err := r.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		switch c {
+		case ' ', '\t', '\r', '\n', 0xef, 0xbb, 0xbf:
+			continue
+		}
+		return c, r.UnreadByte()
+	}
+}
+
+func (m *openai) readPlain(ctx context.Context, r io.Reader, progress func(int64)) (*builder, *failure) {
+	raw, err := io.ReadAll(io.LimitReader(r, replyMax+1))
+	switch {
+	case err != nil:
+		return nil, m.brokenOff(ctx, err)
+	case len(raw) > replyMax:
+		return nil, m.tooLong()
+	}
+	b := &builder{}
+	if f := m.take(b, raw, false); f != nil {
+		return nil, f
+	}
+	if !b.begun {
+		return nil, &failure{err: m.scrub.faultf(Protocol, 200, "%s: the answer has no choices: %s", m.where, raw), again: true}
+	}
+	progress(b.size)
+	return b, nil
+}
+
+// readStream reads to the end mark. An end without the mark and without a
+// finish reason is a broken connection, however orderly it was closed.
+func (m *openai) readStream(ctx context.Context, r *bufio.Reader, w *watch, progress func(int64)) (*builder, *failure) {
+	b, es := &builder{}, newEvents(r)
+	for {
+		ev, err := es.next()
+		switch {
+		case errors.Is(err, errEventTooLong):
+			return nil, m.tooLong()
+		case err != nil && b.finish != "" && settled(ctx): // only the end mark and perhaps the usage are missing
+			return b, nil
+		case err != nil:
+			return nil, m.brokenOff(ctx, err)
+		case string(ev.data) == "[DONE]":
+			if !b.begun {
+				return nil, &failure{err: m.scrub.faultf(Protocol, 200, "%s: the stream ended without a reply", m.where), again: true}
+			}
+			w.settle(drainLimit)
+			_, _ = io.Copy(io.Discard, io.LimitReader(r, errorBodyMax)) // the reply is whole, whatever happens now
+			return b, nil
+		}
+		if f := m.take(b, ev.data, ev.fault); f != nil {
+			return nil, f
+		}
+		if b.size > replyMax {
+			return nil, m.tooLong()
+		}
+		if b.finish != "" && w.limit > 0 {
+			w.settle(min(tailLimit, m.c.IdleTimeout))
+		}
+		progress(b.size)
+	}
+}
+
+// settled tells whether the caller still wants a reply that is complete.
+func settled(ctx context.Context) bool {
+	return ctx.Err() == nil || context.Cause(ctx) == errSettled
+}
+
+// take adds one JSON document to the reply, unless it is an error.
+func (m *openai) take(b *builder, raw []byte, fault bool) *failure {
+	if len(bytes.TrimSpace(raw)) == 0 && !fault {
+		return nil
+	}
+	var c chunk
+	err := json.Unmarshal(raw, &c)
+	if fault || err == nil && (len(c.Error) > 0 && !isNull(c.Error) || c.Object == "error") {
+		return m.failed(200, nil, parseAnswer(raw))
+	}
+	if err != nil {
+		return &failure{err: m.scrub.faultf(Protocol, 200, "%s: a part of the answer is no JSON of a chat completion (%v): %s", m.where, err, raw), again: true}
+	}
+	b.add(c)
+	switch b.finish {
+	case "error", "abort", "network_error": // the server gave up on it, without an error object
+		return &failure{err: m.scrub.faultf(Broken, 200, "%s: the server ended the reply with finish reason %s", m.where, b.finish), again: true}
+	}
+	return nil
+}
+
+func (m *openai) tooLong() *failure {
+	return &failure{err: m.scrub.faultf(Protocol, 200, "%s: the reply is longer than %d MiB, or one event of it longer than %d MiB", m.where, replyMax>>20, eventMax>>20)}
+}
+
+// refused classifies an answer with another status than 200.
+func (m *openai) refused(ctx context.Context, resp *http.Response, r io.Reader) *failure {
+	if resp.StatusCode < 400 {
+		to := "elsewhere"
+		if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Host != "" {
+			to = "to " + u.Scheme + "://" + u.Host + u.Path
+		}
+		f := &failure{err: m.scrub.faultf(Protocol, resp.StatusCode, "%s: HTTP %d points %s, which is not followed", m.where, resp.StatusCode, to)}
+		f.err.Hint = "set the base URL to the place that answers"
+		return f
+	}
+	text, err := io.ReadAll(io.LimitReader(r, errorBodyMax))
+	if err != nil && ctx.Err() != nil && len(text) == 0 {
+		return m.brokenOff(ctx, err)
+	}
+	return m.failed(resp.StatusCode, resp.Header, parseAnswer(text))
+}
+
+var loadingText = regexp.MustCompile(`(?i)\bloading\b`)
+
+// failed classifies an error that the server sent, as an answer or (status
+// 200) inside a stream.
+func (m *openai) failed(status int, h http.Header, a answer) *failure {
+	label, effective := fmt.Sprintf("HTTP %d", status), status
+	if status == http.StatusOK {
+		label, effective = "error in the answer", a.status
+	}
+	if a.overflows(effective) {
+		f := &failure{err: m.scrub.faultf(Overflow, status, "%s: %s: %s", m.where, label, a.text)}
+		f.err.Limit = a.limit
+		f.err.Hint = m.overflowHint()
+		return f
+	}
+	kind := kindOf(effective)
+	again := retryable(effective)
+	if effective == 0 { // in a stream, without a status: mostly a parser or a worker that fell over
+		kind, again = Broken, !lasting.MatchString(a.code)
+		if !again {
+			kind = BadRequest
+		}
+	}
+	if h.Get("X-Should-Retry") == "false" || a.code != "" && quota.MatchString(a.code) {
+		again = false
+	}
+	text := a.text
+	if text == "" {
+		text = http.StatusText(status)
+	}
+	f := &failure{err: m.scrub.faultf(kind, status, "%s: %s, %s: %s", m.where, label, kind, text), again: again}
+	f.after = askedWait(h, time.Now())
+	f.loading = effective == http.StatusServiceUnavailable && loadingText.MatchString(a.text)
+	f.err.Hint = hintFor(effective)
+	return f
+}
+
+// quota is a rate limit that waiting does not lift.
+var quota = regexp.MustCompile(`insufficient_quota`)
+
+func hintFor(status int) string {
+	switch status {
+	case 401, 403:
+		return "check the API key (OPENAI_API_KEY)"
+	case 404:
+		return "check the model's name, and that the base URL ends in /v1"
+	}
+	return ""
+}
+
+func (m *openai) overflowHint() string {
+	set := ""
+	if m.c.ContextTokens > 0 {
+		set = fmt.Sprintf(" (now %d)", m.c.ContextTokens)
+	}
+	return "give the server a larger context, and set context_tokens" + set + " to what it has"
+}
+
+// brokenOff classifies an answer that began and did not come to its end.
+func (m *openai) brokenOff(ctx context.Context, err error) *failure {
+	switch cause := context.Cause(ctx); {
+	case cause == errStalled, cause == errNoAnswer:
+		return m.silent(cause)
+	case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF):
+		return &failure{err: m.scrub.faultf(Broken, 200, "%s: the answer ended before it was complete", m.where), again: true}
+	}
+	return &failure{err: m.scrub.faultf(Broken, 200, "%s: the answer broke off: %v", m.where, reason(err)), again: true}
+}
+
+// silent is a limit that ran out. An answer that stopped is tried again, as a
+// connection may be dead; one that never began is not: the server is busy
+// with it, and would only begin anew.
+func (m *openai) silent(cause error) *failure {
+	f := &failure{err: m.scrub.faultf(Timeout, 0, "%s: %v within %s", m.where, cause, m.c.IdleTimeout), again: cause == errStalled}
+	f.err.Hint = "raise model_idle_timeout_ms if the server needs longer"
+	return f
+}
+
+// unsent classifies a request that got no answer at all.
+func (m *openai) unsent(ctx context.Context, err error) *failure {
+	if cause := context.Cause(ctx); cause == errNoAnswer {
+		return m.silent(cause)
+	}
+	f := &failure{err: m.scrub.faultf(Unavailable, 0, "%s: no connection: %v", m.where, reason(err)), again: true}
+	f.err.Hint = "check that the server runs and that the base URL is right"
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	if errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid) {
+		f.again = false
+		f.err.Hint = "set ca_file to the certificate of the authority that signed the server's"
+	}
+	return f
+}
+
+// reason is the cause of a failed request without the address around it.
+func reason(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}

@@ -1,0 +1,162 @@
+package model
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// openai speaks chat completions to one endpoint.
+type openai struct {
+	name   string
+	c      Config
+	url    string // of the completions
+	where  string // for error texts: model and endpoint, without secrets
+	client *http.Client
+	scrub  scrubber
+}
+
+func openOpenAI(name string, c Config) (Model, error) {
+	c.APIKey = strings.TrimSpace(c.APIKey)
+	u, err := baseURL(c.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("model openai/%s: %w", name, err)
+	}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("model openai/%s: %w", name, err)
+	}
+	roots, err := c.roots()
+	if err != nil {
+		return nil, fmt.Errorf("model openai/%s: %w", name, err)
+	}
+	m := &openai{name: name, c: c, url: u.JoinPath("chat", "completions").String(), scrub: newScrubber(c.secrets(u))}
+	m.where = m.scrub.clean("openai/" + name + " at " + u.Scheme + "://" + u.Host + u.Path)
+	m.client = &http.Client{
+		Transport: &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         (&net.Dialer{Timeout: c.ConnectTimeout, KeepAlive: 30 * time.Second}).DialContext,
+			TLSClientConfig:     &tls.Config{RootCAs: roots},
+			TLSHandshakeTimeout: c.ConnectTimeout,
+			ForceAttemptHTTP2:   true,
+			DisableCompression:  true, // a compressed stream arrives in lumps
+			MaxIdleConnsPerHost: 64,
+			IdleConnTimeout:     90 * time.Second,
+		},
+		// A redirect names another endpoint than the configured one; it is reported instead.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return m, nil
+}
+
+// baseURL accepts the base with or without a slash at its end, and a pasted full address.
+func baseURL(s string) (*url.URL, error) {
+	if strings.TrimSpace(s) == "" {
+		return nil, fmt.Errorf("no endpoint is configured; set OPENAI_BASE_URL or --base-url, for example http://127.0.0.1:8080/v1")
+	}
+	u, err := url.Parse(strings.TrimSpace(s))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Fragment != "" {
+		return nil, fmt.Errorf("the base URL must look like http://127.0.0.1:8080/v1") // not repeated: it may hold a password
+	}
+	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions")
+	u.RawPath = ""
+	return u, nil
+}
+
+func (c Config) check() error {
+	if strings.ContainsFunc(c.APIKey, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return fmt.Errorf("the API key holds a line break or another control character")
+	}
+	if !slices.Contains([]string{"on", "off", "no_tools"}, c.Stream) {
+		return fmt.Errorf("stream is %q; it must be on, off or no_tools", c.Stream)
+	}
+	if len(c.ExtraBody) > 0 {
+		var extra map[string]json.RawMessage
+		if err := json.Unmarshal(c.ExtraBody, &extra); err != nil {
+			return fmt.Errorf("the extra body is not a JSON object: %w", err)
+		}
+		if _, ok := extra["stream"]; ok {
+			return fmt.Errorf("the extra body sets stream; use the setting of that name")
+		}
+	}
+	return nil
+}
+
+// roots returns nil for the system's certificates.
+func (c Config) roots() (*x509.CertPool, error) {
+	if c.CAFile == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(c.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("read ca_file: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("ca_file %s holds no PEM certificate", c.CAFile)
+	}
+	return pool, nil
+}
+
+// headerSecret is the length from which a configured header's value counts as a secret.
+const headerSecret = 8
+
+func (c Config) secrets(u *url.URL) []string {
+	out := append([]string{c.APIKey}, c.Secrets...)
+	for _, v := range c.Headers {
+		if len(v) >= headerSecret {
+			out = append(out, v, v[strings.LastIndex(v, " ")+1:])
+		}
+	}
+	if p, ok := u.User.Password(); ok {
+		out = append(out, p, u.User.Username()+":"+p)
+	}
+	for _, vs := range u.Query() {
+		for _, v := range vs {
+			if len(v) >= headerSecret {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// Complete implements Model.
+func (m *openai) Complete(ctx context.Context, r Request, progress func(Progress)) (Reply, error) {
+	stream := m.c.Stream == "on" || m.c.Stream == "no_tools" && len(r.Tools) == 0
+	body, err := m.c.body(m.name, r, stream)
+	if err != nil {
+		return Reply{}, m.scrub.faultf(BadRequest, 0, "%s: the request cannot be written: %v", m.where, err)
+	}
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	b, err := m.c.retry(ctx, progress, func(attempt int) (*builder, *failure) {
+		return m.attempt(ctx, body, stream, func(n int64) { progress(Progress{Attempt: attempt, Bytes: n}) })
+	})
+	if err != nil {
+		return Reply{}, err
+	}
+	reply := b.reply(callIDs(r.Messages))
+	reply.Warning = dropped(reply.Usage, len(body))
+	return reply, nil
+}
+
+// dropped warns of a server that silently cut the oldest messages. Text has
+// at most about eight bytes a token, so fewer tokens than that were not all of it.
+func dropped(u Usage, bytes int) string {
+	const perToken, small = 10, 16 << 10
+	if got := u.Input + u.CacheRead; bytes < small || u.Input == 0 || got >= int64(bytes/perToken) {
+		return ""
+	}
+	return fmt.Sprintf("the server counted %d tokens in a request of %d bytes: it seems to have dropped the oldest messages; "+
+		"raise its context size (Ollama: OLLAMA_CONTEXT_LENGTH)", u.Input, bytes)
+}
