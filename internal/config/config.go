@@ -1,0 +1,222 @@
+// Package config is the program's configuration: one table (table.go) that
+// decodes, bounds, prints and documents every key.
+//
+// Rules:
+//
+//   - A value comes from the first of: flag, environment, the project's file,
+//     the user's file, the default.
+//   - Anything unknown or out of bounds is an error that names file, line and
+//     key. Nothing is corrected or ignored.
+//   - A project's file comes with a cloned repository. It may not say where
+//     requests go, what they carry, where state lives, or which program
+//     answers as the model; such a key in it is refused.
+//   - Secrets come from the environment alone and are never printed.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// FallbackCommandTimeoutMS is the foreground wait of a session that has no
+// provider profile yet, in milliseconds.
+const FallbackCommandTimeoutMS = 10_000
+
+// Config holds every effective value. Load makes it; the zero value is not
+// usable. Keys, bounds and units stand in the table.
+type Config struct {
+	Model                   string
+	BaseURL                 string
+	APIKey                  string
+	StateDir                string
+	StateHome               string
+	Output                  string
+	DefaultCommandTimeoutMS int64
+	MaxCommandTimeoutMS     int64
+	StopGraceMS             int64
+	OutputCapBytes          int64
+	OutputKeepTotalBytes    int64
+	InlineOutputBytes       int64
+	JobListChars            int64
+	ReadTranscriptChars     int64
+	MaxTurns                int64
+	MaxToolRounds           int64
+	MaxConcurrentShells     int64
+	MaxSubagentDepth        int64
+	ModelStream             bool
+	ModelConnectTimeoutMS   int64
+	ModelIdleTimeoutMS      int64
+	ModelRetries            int64
+	ContextTokens           int64
+
+	origins map[string]Origin
+}
+
+// Origin says where a value came from.
+type Origin struct {
+	Source Source
+	At     string // FILE:LINE, the variable or the flag; empty for a default
+}
+
+// Source is one of the five places.
+type Source string
+
+const (
+	Default Source = "default"
+	User    Source = "user"
+	Project Source = "project"
+	Env     Source = "env"
+	Flag    Source = "flag"
+)
+
+// Sources are the places to read. A file that does not exist is an empty one;
+// an empty path is no file. Getenv may be nil.
+type Sources struct {
+	UserFile    string
+	ProjectFile string
+	Getenv      func(string) string
+	Flags       Flags
+}
+
+// Error is a fault in one source. It prints as one line.
+type Error struct {
+	At   string // FILE, FILE:LINE, a variable or a flag
+	Key  string // empty when the source as a whole is at fault
+	Text string
+}
+
+func (e *Error) Error() string {
+	if e.Key == "" {
+		return e.At + ": " + e.Text
+	}
+	return e.At + ": " + e.Key + ": " + e.Text
+}
+
+// UserFile is where the user's configuration stands, by the environment:
+// $XDG_CONFIG_HOME/evener/config.json, else $HOME/.config/evener/config.json.
+// It is empty when neither variable is an absolute path.
+func UserFile(getenv func(string) string) string {
+	if dir := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "evener", "config.json")
+	}
+	if home := getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".config", "evener", "config.json")
+	}
+	return ""
+}
+
+// Load reads all sources. The error is an *Error, the first that is met from
+// the weakest source to the strongest.
+func Load(s Sources) (Config, error) {
+	c := Config{origins: map[string]Origin{}}
+	for i := range table {
+		table[i].store(&c, table[i].def)
+		c.origins[table[i].name] = Origin{Source: Default}
+	}
+	for _, file := range []struct {
+		path string
+		from Source
+	}{{s.UserFile, User}, {s.ProjectFile, Project}} {
+		if err := c.loadFile(file.path, file.from); err != nil {
+			return Config{}, err
+		}
+	}
+	if err := c.loadEnv(s.Getenv); err != nil {
+		return Config{}, err
+	}
+	for i := range table {
+		k := &table[i]
+		text, ok := s.Flags[k.name]
+		if !ok {
+			continue
+		}
+		if err := c.set(k, text, Origin{Flag, "--" + k.flagName()}); err != nil {
+			return Config{}, err
+		}
+	}
+	return c, nil
+}
+
+func (c *Config) loadFile(path string, from Source) error {
+	if path == "" {
+		return nil
+	}
+	data, err := readFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return &Error{At: path, Text: fmt.Sprintf("reading the configuration: %v", err)}
+	}
+	settings, err := parseFile(path, data)
+	if err != nil {
+		return err
+	}
+	for _, s := range settings {
+		at := fmt.Sprintf("%s:%d", path, s.line)
+		k := find(s.key)
+		if k == nil {
+			return &Error{At: at, Text: fmt.Sprintf("unknown key %q; evener config lists the keys", s.key)}
+		}
+		if !k.allows(from) {
+			return &Error{At: at, Key: k.name, Text: k.misplaced(from)}
+		}
+		value, bad := k.fromJSON(s.value)
+		if bad == "" && from == Project && k.project != nil {
+			bad = k.project(value)
+		}
+		if bad != "" {
+			return &Error{At: at, Key: k.name, Text: bad}
+		}
+		k.store(c, value)
+		c.origins[k.name] = Origin{from, at}
+	}
+	return nil
+}
+
+// loadEnv takes the variables of the keys that have one. An empty variable is
+// an unset one.
+func (c *Config) loadEnv(getenv func(string) string) error {
+	if getenv == nil {
+		return nil
+	}
+	for i := range table {
+		k := &table[i]
+		if k.env == "" {
+			continue
+		}
+		if text := getenv(k.env); text != "" {
+			if err := c.set(k, text, Origin{Env, k.env}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Config) set(k *key, text string, at Origin) error {
+	value, bad := k.fromText(text)
+	if bad != "" {
+		return &Error{At: at.At, Text: bad}
+	}
+	k.store(c, value)
+	c.origins[k.name] = at
+	return nil
+}
+
+// Origin says where a key's value came from; the zero value for no key.
+func (c Config) Origin(key string) Origin { return c.origins[key] }
+
+// ForegroundWaitMS is how long a foreground command is waited for before it
+// becomes a background job: default_command_timeout_ms, at most
+// max_command_timeout_ms. Without a provider profile the built-in default is
+// FallbackCommandTimeoutMS; a value that somebody set holds either way.
+func (c Config) ForegroundWaitMS(profile bool) int64 {
+	wait := c.DefaultCommandTimeoutMS
+	if !profile && c.origins["default_command_timeout_ms"].Source == Default {
+		wait = FallbackCommandTimeoutMS
+	}
+	return min(wait, c.MaxCommandTimeoutMS)
+}

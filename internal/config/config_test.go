@@ -1,0 +1,363 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// file writes a configuration into a fresh folder.
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func vars(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+func load(t *testing.T, s Sources) Config {
+	t.Helper()
+	c, err := Load(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestDefaults(t *testing.T) {
+	c := load(t, Sources{UserFile: filepath.Join(t.TempDir(), "none.json")})
+	for i := range table {
+		k := &table[i]
+		if got := k.load(&c); got != k.def {
+			t.Errorf("%s = %v, want %v", k.name, got, k.def)
+		}
+		if o := c.Origin(k.name); o != (Origin{Source: Default}) {
+			t.Errorf("%s: %v", k.name, o)
+		}
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	user := file(t, "{\n \"model\": \"openai/user\", \"base_url\": \"http://user/v1\",\n \"max_turns\": 10, \"max_tool_rounds\": 11,\n\"model_stream\": false}")
+	project := file(t, "{\"model\": \"openai/project\",\n\n\"max_turns\": 20}")
+	c := load(t, Sources{
+		UserFile: user, ProjectFile: project,
+		Getenv: vars("OPENAI_BASE_URL", "http://env/v1", "OPENAI_API_KEY", "sk-1", "EVENER_STATE_DIR", ""),
+		Flags:  Flags{"model": "openai/flag"},
+	})
+	if c.Model != "openai/flag" || c.BaseURL != "http://env/v1" || c.MaxTurns != 20 || c.MaxToolRounds != 11 || c.ModelStream || c.APIKey != "sk-1" || c.StateDir != "" {
+		t.Errorf("%+v", c)
+	}
+	for key, want := range map[string]Origin{
+		"model":           {Flag, "--model"},
+		"base_url":        {Env, "OPENAI_BASE_URL"},
+		"max_turns":       {Project, project + ":3"},
+		"max_tool_rounds": {User, user + ":3"},
+		"model_stream":    {User, user + ":4"},
+		"state_dir":       {Default, ""},
+	} {
+		if got := c.Origin(key); got != want {
+			t.Errorf("%s: %v, want %v", key, got, want)
+		}
+	}
+}
+
+func TestFileFaults(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"unknown key", "{\n\"model\": \"openai/x\",\n\"modle\": 1}", `FILE:3: unknown key "modle"; evener config lists the keys`},
+		{"case", `{"Model":"openai/x"}`, `FILE:1: unknown key "Model"; evener config lists the keys`},
+		{"string for integer", `{"max_turns":"5"}`, `FILE:1: max_turns: got "5"; want an integer from 1 to 1000000`},
+		{"fraction", `{"max_turns":5.5}`, `FILE:1: max_turns: got 5.5; want an integer from 1 to 1000000`},
+		{"null", `{"max_turns":null}`, `FILE:1: max_turns: got null; want an integer from 1 to 1000000`},
+		{"too small", `{"max_turns":0}`, `FILE:1: max_turns: got 0; want an integer from 1 to 1000000`},
+		{"too large", "{\n\n\n\"stop_grace_ms\":600001}", `FILE:4: stop_grace_ms: got 600001; want an integer from 0 to 600000`},
+		{"past 64 bits", `{"max_turns":99999999999999999999}`, `FILE:1: max_turns: got 99999999999999999999; want an integer from 1 to 1000000`},
+		{"integer for boolean", `{"model_stream":1}`, `FILE:1: model_stream: got 1; want true or false`},
+		{"boolean for string", `{"model":true}`, `FILE:1: model: got true; want a string`},
+		{"object", "{\"model\":{\n\"name\":\"x\"}}", `FILE:1: model: got { "name":"x"}; want a string`},
+		{"choice", `{"output":"xml"}`, `FILE:1: output: got "xml"; want one of text, json, jsonl`},
+		{"model without provider", `{"model":"qwen"}`, `FILE:1: model: got "qwen"; want provider/name`},
+		{"address", `{"base_url":"localhost:8080"}`, `FILE:1: base_url: want an http or https address, such as http://127.0.0.1:8080/v1`},
+		{"NUL", `{"state_dir":"a\u0000b"}`, `FILE:1: state_dir: the value holds a NUL character`},
+		{"twice", "{\"max_turns\":5,\n\"max_turns\":6}", `FILE:2: key "max_turns" is set twice`},
+		{"trailing", "{\"max_turns\":5}\n{}", `FILE:2: not valid JSON: invalid character '{' after top-level value`},
+		{"cut short", "{\"max_turns\":\n", `FILE:1: not valid JSON: unexpected end of JSON input`},
+		{"comment", "{\n// note\n}", `FILE:2: not valid JSON: invalid character '/' looking for beginning of object key string`},
+		{"array", `[]`, `FILE:1: want a JSON object`},
+		{"empty", " \n", `FILE: the file is empty; want a JSON object`},
+		{"bytes", "{\"model\":\"\xff\"}", `FILE: the file is not valid UTF-8`},
+		{"large", `{"model":"` + strings.Repeat("x", maxFile) + `"}`, `FILE: reading the configuration: it is larger than 1048576 bytes`},
+		{"key in a file", `{"api_key":"sk"}`, `FILE:1: api_key: this file may not set it; set it by the environment variable OPENAI_API_KEY`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := file(t, c.text)
+			_, err := Load(Sources{UserFile: path})
+			at, ok := errors.AsType[*Error](err)
+			if !ok || strings.Replace(at.Error(), path, "FILE", 1) != c.want {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+// A file that is no file must not hold the program up.
+func TestFileKinds(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, pipe} {
+		if _, err := Load(Sources{ProjectFile: path}); err == nil || err.Error() != path+": reading the configuration: it is not a regular file" {
+			t.Errorf("%v", err)
+		}
+	}
+	if _, err := Load(Sources{UserFile: file(t, "\xEF\xBB\xBF{\"max_turns\":7}\n")}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A cloned repository may not send requests elsewhere, name credentials, move
+// the state, or choose a program as the model.
+func TestProjectFileIsBounded(t *testing.T) {
+	for text, want := range map[string]string{
+		"{\n\"base_url\":\"http://evil/v1\"}": `FILE:2: base_url: a project's file may not set it; set it in the user's configuration or by the environment variable OPENAI_BASE_URL or with --base-url`,
+		`{"api_key":"sk"}`:                    `FILE:1: api_key: a project's file may not set it; set it by the environment variable OPENAI_API_KEY`,
+		`{"state_dir":"/tmp"}`:                `FILE:1: state_dir: a project's file may not set it; set it in the user's configuration or by the environment variable EVENER_STATE_DIR or with --state-dir`,
+		`{"state_home":"/tmp"}`:               `FILE:1: state_home: a project's file may not set it; set it in the user's configuration or by the environment variable EVENER_STATE_HOME`,
+		`{"model":"script/evil.json"}`:        `FILE:1: model: a project's file may not choose the provider script; choose it with --model`,
+		`{"model":"exec/evil"}`:               `FILE:1: model: a project's file may not choose the provider exec; choose it with --model`,
+		`{"model":"replay/x"}`:                `FILE:1: model: a project's file may not choose the provider replay; choose it with --model`,
+	} {
+		path := file(t, text)
+		if _, err := Load(Sources{ProjectFile: path}); err == nil || strings.Replace(err.Error(), path, "FILE", 1) != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	user := load(t, Sources{UserFile: file(t, `{"model":"script/mine.json","base_url":"http://here/v1","state_dir":"/s"}`)})
+	if user.Model != "script/mine.json" || user.BaseURL != "http://here/v1" || user.StateDir != "/s" {
+		t.Errorf("%+v", user)
+	}
+}
+
+// A key is settable by a project only if somebody thought about a hostile one.
+func TestProjectKeysAreChosen(t *testing.T) {
+	for i := range table {
+		k := &table[i]
+		if k.env != "" && k.allows(Project) || k.secret && len(k.in) > 0 {
+			t.Errorf("%s: a project or a file may set it", k.name)
+		}
+		if _, ok := k.def.(string); ok && k.allows(Project) && k.choices == nil && k.project == nil {
+			t.Errorf("%s: any text from a project is taken", k.name)
+		}
+	}
+}
+
+func TestEnvFault(t *testing.T) {
+	_, err := Load(Sources{Getenv: vars("OPENAI_BASE_URL", "nowhere")})
+	if err == nil || err.Error() != "OPENAI_BASE_URL: want an http or https address, such as http://127.0.0.1:8080/v1" {
+		t.Error(err)
+	}
+}
+
+// clause: JC-145
+func TestFlags(t *testing.T) {
+	fs := flag.NewFlagSet("evener", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	set := AddFlags(fs)
+	var names []string
+	fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	if got := strings.Join(names, " "); got != "base-url max-concurrent-shells max-turns model output state-dir" {
+		t.Errorf("flags: %s", got)
+	}
+	if err := fs.Parse([]string{"--max-turns", "5", "--model=openai/x", "--max-turns=6", "prompt"}); err != nil {
+		t.Fatal(err)
+	}
+	c := load(t, Sources{Flags: set})
+	if c.MaxTurns != 6 || c.Model != "openai/x" || c.Origin("max_turns") != (Origin{Flag, "--max-turns"}) {
+		t.Errorf("%+v", c)
+	}
+	err := fs.Parse([]string{"--max-turns", "x"})
+	if err == nil || err.Error() != `invalid value "x" for flag -max-turns: got x; want an integer from 1 to 1000000` {
+		t.Error(err)
+	}
+	if _, err := Load(Sources{Flags: Flags{"output": "xml"}}); err == nil || err.Error() != `--output: got "xml"; want one of text, json, jsonl` {
+		t.Error(err)
+	}
+}
+
+// clause: JC-141 JC-143 JC-144
+func TestForegroundWait(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		profile bool
+		want    int64
+	}{
+		{`{}`, true, 120_000},
+		{`{}`, false, 10_000},
+		{`{"default_command_timeout_ms":2000}`, true, 2_000},
+		{`{"default_command_timeout_ms":2000}`, false, 2_000},
+		{`{"default_command_timeout_ms":120000}`, false, 120_000},
+		{`{"default_command_timeout_ms":900000}`, true, 600_000},
+		{`{"default_command_timeout_ms":900000,"max_command_timeout_ms":1000000}`, true, 900_000},
+		{`{"max_command_timeout_ms":5000}`, true, 5_000},
+		{`{"max_command_timeout_ms":5000}`, false, 5_000},
+	} {
+		if got := load(t, Sources{ProjectFile: file(t, c.text)}).ForegroundWaitMS(c.profile); got != c.want {
+			t.Errorf("%s %v: %d, want %d", c.text, c.profile, got, c.want)
+		}
+	}
+}
+
+// clause: JC-389
+func TestJobListCharsArePositive(t *testing.T) {
+	for _, text := range []string{`{"job_list_chars":0}`, `{"job_list_chars":-1}`} {
+		if _, err := Load(Sources{UserFile: file(t, text)}); err == nil {
+			t.Errorf("%s is taken", text)
+		}
+	}
+}
+
+func TestPrint(t *testing.T) {
+	user := file(t, `{"base_url":"https://me:hunter2@host/v1","state_dir":"a\nb"}`)
+	c := load(t, Sources{UserFile: user, Getenv: vars("OPENAI_API_KEY", "sk-secret"), Flags: Flags{"max_turns": "7"}})
+	var text, object bytes.Buffer
+	if err := errors.Join(c.Print(&text, false), c.Print(&object, true)); err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"sk-secret", "hunter2"} {
+		if strings.Contains(text.String()+object.String(), secret) {
+			t.Errorf("%s is printed", secret)
+		}
+	}
+	lines := map[string]string{}
+	for line := range strings.Lines(text.String()) {
+		key, rest, _ := strings.Cut(line, " ")
+		lines[key] = strings.Join(strings.Fields(rest), " ")
+	}
+	var values map[string]struct {
+		Value      any
+		Source, At string
+	}
+	if err := json.Unmarshal(object.Bytes(), &values); err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != len(table) || len(values) != len(table) || strings.Count(text.String(), "\n") != len(table) {
+		t.Errorf("%d lines, %d members, %d keys:\n%s", len(lines), len(values), len(table), text.String())
+	}
+	for key, want := range map[string]string{
+		"model":      `"" default`,
+		"max_turns":  "7 flag --max-turns",
+		"api_key":    "set env OPENAI_API_KEY",
+		"base_url":   "https://me:xxxxx@host/v1 user " + user + ":1",
+		"state_dir":  `"a\nb" user ` + user + ":1",
+		"state_home": `"" default`,
+	} {
+		if lines[key] != want {
+			t.Errorf("%s: %s, want %s", key, lines[key], want)
+		}
+	}
+	if v := values["max_turns"]; v.Value != 7.0 || v.Source != "flag" || v.At != "--max-turns" {
+		t.Errorf("%+v", v)
+	}
+	if v := values["api_key"]; v.Value != "set" || v.Source != "env" {
+		t.Errorf("%+v", v)
+	}
+	if v := values["model_stream"]; v.Value != true || v.Source != "default" || v.At != "" {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestUserFile(t *testing.T) {
+	for _, c := range []struct {
+		env  func(string) string
+		want string
+	}{
+		{vars("XDG_CONFIG_HOME", "/x", "HOME", "/h"), "/x/evener/config.json"},
+		{vars("XDG_CONFIG_HOME", "relative", "HOME", "/h"), "/h/.config/evener/config.json"},
+		{vars("HOME", "/h"), "/h/.config/evener/config.json"},
+		{vars(), ""},
+	} {
+		if got := UserFile(c.env); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for i := range table {
+		k := &table[i]
+		if seen[k.name] || k.doc == "" || strings.ContainsAny(k.doc, "\n|`") {
+			t.Errorf("%s: named twice, or its text is missing or does not fit a table", k.name)
+		}
+		seen[k.name] = true
+		// Each field is its own: a value stored must come back, and move no other.
+		var c Config
+		for j := range table {
+			table[j].store(&c, table[j].def)
+		}
+		other := map[string]any{"int64": int64(987), "string": "other", "bool": k.def == false}
+		want := other[kindOf(k.def)]
+		k.store(&c, want)
+		for j := range table {
+			expected := table[j].def
+			if j == i {
+				expected = want
+			}
+			if table[j].load(&c) != expected {
+				t.Errorf("setting %s changes %s", k.name, table[j].name)
+			}
+		}
+		if n, ok := k.def.(int64); ok && (n < k.min || n > k.max) {
+			t.Errorf("%s: the default is out of bounds", k.name)
+		}
+	}
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case int64:
+		return "int64"
+	case bool:
+		return "bool"
+	}
+	return "string"
+}
+
+func TestDocsUpToDate(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "configuration.md")
+	if *update {
+		if err := os.WriteFile(path, []byte(Markdown()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != Markdown() {
+		t.Errorf("%s is stale; make golden writes it", path)
+	}
+}

@@ -1,0 +1,44 @@
+package config
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+)
+
+// Flags holds the flags that were given: key name to text.
+type Flags map[string]string
+
+// AddFlags gives a flag set one flag for each key that has one, named as the
+// key with dashes, and returns where their values appear as they are parsed.
+// A wrong value fails the parsing.
+func AddFlags(fs *flag.FlagSet) Flags {
+	set := Flags{}
+	for i := range table {
+		k := &table[i]
+		if !k.allows(Flag) {
+			continue
+		}
+		take := func(text string) error {
+			if _, bad := k.fromText(text); bad != "" {
+				return errors.New(bad)
+			}
+			set[k.name] = text
+			return nil
+		}
+		if _, ok := k.def.(bool); ok {
+			fs.BoolFunc(k.flagName(), k.usage(), take)
+		} else {
+			fs.Func(k.flagName(), k.usage(), take)
+		}
+	}
+	return set
+}
+
+// usage is the help of a flag.
+func (k *key) usage() string {
+	if k.def == "" || k.def == false {
+		return k.doc
+	}
+	return fmt.Sprintf("%s (default %v)", k.doc, k.def)
+}

@@ -1,0 +1,81 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+const intro = `# Configuration
+
+<!-- Written by make golden from the table in internal/config. -->
+
+A value comes from the first of these places that sets it:
+
+1. a flag, named as the key with dashes: ` + "`max_turns`" + ` is ` + "`--max-turns`" + `;
+2. an environment variable;
+3. the project's file, ` + "`.evener/config.json`" + `;
+4. the user's file, ` + "`$XDG_CONFIG_HOME/evener/config.json`" + ` (else ` + "`~/.config/evener/config.json`" + `);
+5. the default.
+
+Both files hold one JSON object. An unknown key, a key set twice, a wrong type or a value out of bounds is an error that
+names file, line and key; so is a key in a project's file that is not marked *project* below: a cloned repository
+does not decide where requests go, what they carry or where state lives. ` + "`evener config`" + ` prints every
+effective value and where it came from.
+
+`
+
+// Markdown is docs/configuration.md.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString(intro)
+	b.WriteString("| key | type and bounds | default | set in | meaning |\n| --- | --- | --- | --- | --- |\n")
+	for i := range table {
+		k := &table[i]
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.name, k.bounds(), k.defaultText(), k.settable(), k.doc)
+	}
+	b.WriteString("\n## Environment\n\nAn empty variable is an unset one.\n\n| variable | key |\n| --- | --- |\n")
+	for i := range table {
+		if k := &table[i]; k.env != "" {
+			fmt.Fprintf(&b, "| `%s` | `%s` |\n", k.env, k.name)
+		}
+	}
+	b.WriteString("| `XDG_CONFIG_HOME`, `HOME` | where the user's file stands |\n")
+	fmt.Fprintf(&b, "\n## Foreground wait\n\nA foreground command is waited for `default_command_timeout_ms`, but never longer than `max_command_timeout_ms`.\n"+
+		"A session that has no provider profile yet waits %d ms, unless a file sets the key.\n", FallbackCommandTimeoutMS)
+	return b.String()
+}
+
+func (k *key) bounds() string {
+	switch k.def.(type) {
+	case int64:
+		unit := k.unit
+		if unit != "" {
+			unit = " " + unit
+		}
+		return fmt.Sprintf("%d to %d%s", k.min, k.max, unit)
+	case bool:
+		return "`true`, `false`"
+	}
+	if k.choices != nil {
+		return "`" + strings.Join(k.choices, "`, `") + "`"
+	}
+	return "text"
+}
+
+func (k *key) defaultText() string {
+	if k.def == "" {
+		return "unset"
+	}
+	return fmt.Sprintf("`%v`", k.def)
+}
+
+func (k *key) settable() string {
+	var all []string
+	for _, s := range k.in {
+		all = append(all, string(s))
+	}
+	if k.env != "" {
+		all = append(all, "env")
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,118 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+const (
+	day = 24 * 60 * 60 * 1000 // ms
+	kib = int64(1) << 10
+	mib = int64(1) << 20
+	gib = int64(1) << 30
+	tib = int64(1) << 40
+)
+
+// table is every key, in the order in which it is printed and documented.
+var table = []key{
+	{name: "model", def: "", in: places(everywhere), check: modelName, project: projectModel,
+		doc:   "The model, as provider/name. A project may name a model of an endpoint only.",
+		field: func(c *Config) any { return &c.Model }},
+	{name: "base_url", def: "", in: places("flag user"), env: "OPENAI_BASE_URL", check: endpoint,
+		doc:   "Endpoint of the openai provider, such as http://127.0.0.1:8080/v1.",
+		field: func(c *Config) any { return &c.BaseURL }},
+	{name: "api_key", def: "", env: "OPENAI_API_KEY", secret: true,
+		doc:   "Key for that endpoint. It is never written to disk.",
+		field: func(c *Config) any { return &c.APIKey }},
+	{name: "state_dir", def: "", in: places("flag user"), env: "EVENER_STATE_DIR",
+		doc:   "Folder that holds sessions/ in place of the project's .evener.",
+		field: func(c *Config) any { return &c.StateDir }},
+	{name: "state_home", def: "", in: places("user"), env: "EVENER_STATE_HOME",
+		doc:   "Folder that holds the state of all projects, each in projects/PROJECT/.",
+		field: func(c *Config) any { return &c.StateHome }},
+	{name: "output", def: "text", choices: []string{"text", "json", "jsonl"}, in: places(everywhere),
+		doc:   "Form of standard output: the report, one object, or every event as a line.",
+		field: func(c *Config) any { return &c.Output }},
+
+	{name: "default_command_timeout_ms", def: int64(120_000), min: 1, max: day, unit: "ms", in: places("user project"),
+		doc:   "How long a foreground command is waited for before it becomes a background job.",
+		field: func(c *Config) any { return &c.DefaultCommandTimeoutMS }},
+	{name: "max_command_timeout_ms", def: int64(600_000), min: 1, max: day, unit: "ms", in: places("user project"),
+		doc:   "Upper bound of that wait; it limits no command.",
+		field: func(c *Config) any { return &c.MaxCommandTimeoutMS }},
+	{name: "stop_grace_ms", def: int64(2_000), min: 0, max: 10 * 60 * 1000, unit: "ms", in: places("user project"),
+		doc:   "Time between SIGTERM and SIGKILL when a job is stopped.",
+		field: func(c *Config) any { return &c.StopGraceMS }},
+	{name: "output_cap_bytes", def: 64 * mib, min: 4 * kib, max: tib, unit: "bytes", in: places("user project"),
+		doc:   "Output kept of one job, the newest.",
+		field: func(c *Config) any { return &c.OutputCapBytes }},
+	{name: "output_keep_total_bytes", def: 2 * gib, min: 4 * kib, max: 1024 * tib, unit: "bytes", in: places("user project"),
+		doc:   "Output kept of all jobs of a session; beyond it the oldest ended jobs lose theirs.",
+		field: func(c *Config) any { return &c.OutputKeepTotalBytes }},
+	{name: "inline_output_bytes", def: 16 * kib, min: 256, max: mib, unit: "bytes", in: places("user project"),
+		doc:   "Output that a shell result carries itself; more is kept as a job's output.",
+		field: func(c *Config) any { return &c.InlineOutputBytes }},
+	{name: "job_list_chars", def: int64(20_000), min: 1, max: mib, unit: "characters", in: places("user project"),
+		doc:   "Length of the text of one job_list page.",
+		field: func(c *Config) any { return &c.JobListChars }},
+	{name: "read_transcript_chars", def: int64(24_000), min: 1_000, max: mib, unit: "characters", in: places("user project"),
+		doc:   "Length of the markdown view of read_transcript.",
+		field: func(c *Config) any { return &c.ReadTranscriptChars }},
+
+	{name: "max_turns", def: int64(200), min: 1, max: 1_000_000, in: places(everywhere),
+		doc:   "Model requests of one run; reaching it ends the run as exhausted.",
+		field: func(c *Config) any { return &c.MaxTurns }},
+	{name: "max_tool_rounds", def: int64(0), min: 0, max: 1_000_000, in: places("user project"),
+		doc:   "Rounds of tool calls of one run; 0 is no bound.",
+		field: func(c *Config) any { return &c.MaxToolRounds }},
+	{name: "max_concurrent_shells", def: int64(0), min: 0, max: 1_000_000, in: places(everywhere),
+		doc:   "Jobs that run at once; a start above it fails tree_at_capacity. 0 is no bound.",
+		field: func(c *Config) any { return &c.MaxConcurrentShells }},
+	{name: "max_subagent_depth", def: int64(2), min: 0, max: 1_000, in: places("user project"),
+		doc:   "Delegation allowance of a root session.",
+		field: func(c *Config) any { return &c.MaxSubagentDepth }},
+
+	{name: "model_stream", def: true, in: places("user project"),
+		doc:   "Ask the endpoint for streamed replies.",
+		field: func(c *Config) any { return &c.ModelStream }},
+	{name: "model_connect_timeout_ms", def: int64(10_000), min: 1, max: day, unit: "ms", in: places("user project"),
+		doc:   "How long a connection to the endpoint may take.",
+		field: func(c *Config) any { return &c.ModelConnectTimeoutMS }},
+	{name: "model_idle_timeout_ms", def: int64(600_000), min: 1, max: day, unit: "ms", in: places("user project"),
+		doc:   "How long the endpoint may stay silent, before its reply and within it.",
+		field: func(c *Config) any { return &c.ModelIdleTimeoutMS }},
+	{name: "model_retries", def: int64(4), min: 0, max: 100, in: places("user project"),
+		doc:   "Repeats of a model request after a passing failure.",
+		field: func(c *Config) any { return &c.ModelRetries }},
+	{name: "context_tokens", def: int64(0), min: 0, max: 1 << 30, unit: "tokens", in: places("user project"),
+		doc:   "Context window of the model; 0 is unknown.",
+		field: func(c *Config) any { return &c.ContextTokens }},
+}
+
+func modelName(s string) string {
+	provider, name, ok := strings.Cut(s, "/")
+	if !ok || provider == "" || name == "" {
+		return fmt.Sprintf("got %q; want provider/name", short(s))
+	}
+	return ""
+}
+
+// projectModel refuses providers that are a program, a file or a peer: by
+// them a cloned repository would choose the commands that a run carries out.
+func projectModel(v any) string {
+	provider, _, _ := strings.Cut(v.(string), "/")
+	switch provider {
+	case "script", "exec", "replay", "client":
+		return fmt.Sprintf("a project's file may not choose the provider %s; choose it with --model", provider)
+	}
+	return ""
+}
+
+func endpoint(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "want an http or https address, such as http://127.0.0.1:8080/v1"
+	}
+	return ""
+}
