@@ -1,0 +1,141 @@
+package journal
+
+import (
+	"bytes"
+	"iter"
+	"time"
+)
+
+// Entry is a line that was read and whose checksum is right. Its slices belong
+// to the reader and hold until it moves on; Clone keeps one.
+type Entry struct {
+	Seq, Batch, Step int64
+	Off, End         int64  // where the line begins; the byte just past its newline
+	Line             []byte // the whole line without its newline
+	Cause            []byte // a JSON object
+
+	at    []byte
+	spans []span
+	kinds kindSet
+}
+
+// span is where one event stands in the line: kind from k to kEnd, data from d to dEnd.
+type span struct{ k, kEnd, d, dEnd int32 }
+
+// Pos is the place just past the entry.
+func (e Entry) Pos() Pos { return Pos{Seq: e.Seq, Off: e.End} }
+
+// At is the wall time at which the decision was made: a label, never an order.
+func (e Entry) At() time.Time {
+	t, err := time.Parse(timeLayout, string(e.at))
+	if err != nil {
+		return time.Time{} // the checksum is right, so the writer put it there; a label is not worth a refusal
+	}
+	return t
+}
+
+// Own reports whether the line is the package's own (step 0).
+func (e Entry) Own() bool { return e.Step == 0 }
+
+// Events yields kind and data of each event, in order.
+func (e Entry) Events() iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for _, s := range e.spans {
+			if !yield(e.kinds.get(e.Line[s.k:s.kEnd]), e.Line[s.d:s.dEnd]) {
+				return
+			}
+		}
+	}
+}
+
+// Clone returns a copy that does not share memory with the reader.
+func (e Entry) Clone() Entry {
+	c := Entry{Off: e.Off, End: e.End}
+	if !c.parse(bytes.Clone(e.Line)) {
+		panic("journal: clone of an entry that was not read")
+	}
+	return c
+}
+
+// kindSet keeps one string per kind, so that reading a million lines does not
+// make a million of them. It is bounded, as kinds come from the file.
+type kindSet map[string]string
+
+const maxKinds = 4096
+
+func (s kindSet) get(b []byte) string {
+	if k, ok := s[string(b)]; ok {
+		return k
+	}
+	k := string(b)
+	if s != nil && len(s) < maxKinds {
+		s[k] = k
+	}
+	return k
+}
+
+// parse fills the entry from a sealed line and reports whether it has the shape
+// of one. What is inside cause and data is trusted to the checksum.
+func (e *Entry) parse(line []byte) bool {
+	seq, batch, i := parseHead(line)
+	if i = eat(line, i, stepKey); i < 0 {
+		return false
+	}
+	step, i := parseInt(line, i)
+	if i = eat(line, i, atKey); i < 0 || !validTime(line[i:]) {
+		return false
+	}
+	at := line[i : i+len(timeLayout)]
+	if i = eat(line, i+len(timeLayout), causeKey); i < 0 || i >= len(line) || line[i] != '{' {
+		return false
+	}
+	end := skipValue(line, i)
+	if end < 0 || !e.parseEvents(line, eat(line, end, eventsKey)) {
+		return false
+	}
+	e.Seq, e.Batch, e.Step = seq, batch, step
+	e.Line, e.Cause, e.at = line, line[i:end], at
+	return true
+}
+
+// parseEvents reads the events from i up to the seal; there is at least one.
+func (e *Entry) parseEvents(line []byte, i int) bool {
+	e.spans = e.spans[:0]
+	to := len(line) - sealLen - 1 // the closing bracket
+	for i > 0 && i < to {
+		k := eat(line, i, kindKey)
+		if k < 0 {
+			return false
+		}
+		n := bytes.IndexByte(line[k:to], '"')
+		d := eat(line, k+n, dataKey)
+		if n <= 0 || d < 0 {
+			return false
+		}
+		end := skipValue(line[:to], d)
+		if end <= d || end >= to || line[end] != '}' {
+			return false
+		}
+		e.spans = append(e.spans, span{int32(k), int32(k + n), int32(d), int32(end)})
+		if i = end + 1; i == to {
+			return line[to] == ']'
+		}
+		if i = eat(line, i, ","); i < 0 {
+			return false
+		}
+	}
+	return false
+}
+
+// validTime reports whether b begins with a time as timeLayout writes it.
+func validTime(b []byte) bool {
+	if len(b) < len(timeLayout) {
+		return false
+	}
+	for i := range len(timeLayout) {
+		if c := timeLayout[i]; isDigit(c) != isDigit(b[i]) || !isDigit(c) && c != b[i] {
+			return false
+		}
+	}
+	return true
+}

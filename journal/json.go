@@ -1,0 +1,208 @@
+package journal
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// MaxDepth is how deep Data and Cause may nest. jq 1.6 reads 256 levels, and a
+// line adds a few of its own.
+const MaxDepth = 200
+
+// validCompact reports whether b is one JSON value in UTF-8 without white space
+// between its parts and not nested deeper than MaxDepth. It does not look for
+// repeated keys, lone surrogate escapes or numbers that a reader would round.
+func validCompact(b []byte) bool {
+	if !utf8.Valid(b) {
+		return false
+	}
+	end := jsonValue(b, 0, MaxDepth)
+	return end == len(b)
+}
+
+// jsonValue returns the end of the compact value at i, or -1.
+func jsonValue(b []byte, i, depth int) int {
+	if i >= len(b) {
+		return -1
+	}
+	switch c := b[i]; c {
+	case '"':
+		return jsonString(b, i)
+	case '{', '[':
+		return jsonNested(b, i, depth)
+	case 't':
+		return jsonWord(b, i, "true")
+	case 'f':
+		return jsonWord(b, i, "false")
+	case 'n':
+		return jsonWord(b, i, "null")
+	default:
+		return jsonNumber(b, i)
+	}
+}
+
+func jsonNested(b []byte, i, depth int) int {
+	object := b[i] == '{'
+	closer := b[i] + 2 // ']' follows '[' and '}' follows '{' at this distance
+	if depth == 0 {
+		return -1
+	}
+	i++
+	if i < len(b) && b[i] == closer {
+		return i + 1
+	}
+	for {
+		if object {
+			if i >= len(b) || b[i] != '"' {
+				return -1
+			}
+			if i = jsonString(b, i); i < 0 || i >= len(b) || b[i] != ':' {
+				return -1
+			}
+			i++
+		}
+		if i = jsonValue(b, i, depth-1); i < 0 || i >= len(b) {
+			return -1
+		}
+		switch b[i] {
+		case ',':
+			i++
+		case closer:
+			return i + 1
+		default:
+			return -1
+		}
+	}
+}
+
+func jsonWord(b []byte, i int, w string) int {
+	if len(b)-i < len(w) || string(b[i:i+len(w)]) != w {
+		return -1
+	}
+	return i + len(w)
+}
+
+func jsonString(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			return i + 1
+		case c < ' ':
+			return -1
+		case c == '\\':
+			if i++; i >= len(b) {
+				return -1
+			}
+			switch b[i] {
+			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			case 'u':
+				if !isHex(b, i+1, 4) {
+					return -1
+				}
+				i += 4
+			default:
+				return -1
+			}
+		}
+	}
+	return -1
+}
+
+func isHex(b []byte, i, n int) bool {
+	if len(b)-i < n {
+		return false
+	}
+	for _, c := range b[i : i+n] {
+		if !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func jsonNumber(b []byte, i int) int {
+	if i < len(b) && b[i] == '-' {
+		i++
+	}
+	digits := func() bool {
+		from := i
+		for i < len(b) && isDigit(b[i]) {
+			i++
+		}
+		return i > from
+	}
+	if i < len(b) && b[i] == '0' {
+		i++
+	} else if !digits() {
+		return -1
+	}
+	if i < len(b) && b[i] == '.' {
+		if i++; !digits() {
+			return -1
+		}
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return -1
+		}
+	}
+	return i
+}
+
+// skipValue returns the end of the value at i in JSON that is already known to
+// be valid and compact, or -1 where it is not. It balances brackets and looks
+// for the end of strings, nothing more.
+func skipValue(b []byte, i int) int {
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			if i = skipString(b, i); i < 0 || depth == 0 {
+				return i
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+			if depth < 0 {
+				return i
+			}
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		}
+		i++
+	}
+	if depth == 0 {
+		return i
+	}
+	return -1
+}
+
+// skipString returns the end of the string that begins at i, or -1.
+func skipString(b []byte, i int) int {
+	for i++; ; i++ {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return -1
+		}
+		i += n
+		back := i
+		for b[back-1] == '\\' {
+			back--
+		}
+		// The opening quote stops the walk back; an even run of backslashes escapes itself.
+		if (i-back)%2 == 0 {
+			return i + 1
+		}
+	}
+}

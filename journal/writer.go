@@ -1,0 +1,313 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+const (
+	errNoSpace = syscall.ENOSPC
+	errQuota   = syscall.EDQUOT
+
+	ballast    = 256 << 10 // allocated past the end
+	ballastLow = 128 << 10 // topped up below this
+
+	settleYields = 8
+)
+
+// run is the writer: the only goroutine that touches the file.
+func (j *Journal) run() {
+	defer close(j.done)
+	quiet := time.NewTimer(time.Hour)
+	quiet.Stop()
+	defer quiet.Stop()
+	for {
+		select {
+		case <-j.kick:
+		case <-quiet.C:
+			j.mark()
+		}
+		if j.drain() && j.o.Quiet > 0 {
+			quiet.Reset(j.o.Quiet)
+		}
+		if j.ended() {
+			j.err = j.finish()
+			return
+		}
+	}
+}
+
+func (j *Journal) ended() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.closing && len(j.queue) == 0
+}
+
+// drain writes what is queued and reports whether a record of a caller was among it.
+func (j *Journal) drain() (wrote bool) {
+	if j.retry.Swap(false) {
+		j.topUp(j.Durable().Off)
+	}
+	for {
+		b := j.take()
+		if b == nil {
+			return wrote
+		}
+		if j.commit(b) && b.recs > 0 {
+			wrote = true
+		}
+	}
+}
+
+// take takes the first batch. Where several callers race it first lets them
+// queue: yields until the batch stops growing. A single caller, who hands over
+// whole batches, never waits for this.
+func (j *Journal) take() *batch {
+	for range settleYields {
+		j.mu.Lock()
+		if len(j.queue) == 0 {
+			j.mu.Unlock()
+			return nil
+		}
+		b := j.queue[0]
+		calls, more := b.calls, len(j.queue) > 1
+		j.mu.Unlock()
+		if more || calls <= 1 && !j.racing {
+			break
+		}
+		runtime.Gosched()
+		j.mu.Lock()
+		grown := b.calls > calls
+		j.mu.Unlock()
+		if !grown {
+			break
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.queue) == 0 {
+		return nil
+	}
+	b := j.queue[0]
+	j.queue[0] = nil
+	j.queue = j.queue[1:]
+	j.racing = b.calls > 1
+	return b
+}
+
+// commit makes a batch durable and tells who waits. It reports success.
+func (j *Journal) commit(b *batch) bool {
+	if len(b.buf) == 0 {
+		j.publish(b)
+		return true
+	}
+	if err := j.write(b); err != nil {
+		j.fail(b, err)
+		return false
+	}
+	j.publish(b)
+	// What follows is in nobody's way: who waited has been told.
+	j.hashed(b)
+	j.topUp(b.last.Off)
+	j.recycle(b)
+	return true
+}
+
+// write is one write and one sync.
+func (j *Journal) write(b *batch) error {
+	if err := j.settleTail(); err != nil {
+		return poisoned(err)
+	}
+	if j.reserved == 0 {
+		j.topUp(b.off)
+	}
+	if err := j.writeOut(b.buf); err != nil {
+		return j.undo(b.off, err)
+	}
+	// A size that is not what it should be means another writer, a truncation, or a
+	// system that took the bytes and did not write them.
+	info, err := j.f.stat()
+	if err != nil {
+		return poisoned(pathError("stat", j.path, err))
+	}
+	if want := b.off + int64(len(b.buf)); info.size != want {
+		return j.undo(b.off, fmt.Errorf("%s has %d bytes where %d were written", j.path, info.size, want))
+	}
+	if err := j.f.sync(); err != nil {
+		return poisoned(pathError("sync", j.path, err))
+	}
+	return nil
+}
+
+func (j *Journal) writeOut(b []byte) error { return pathError("write", j.path, writeAll(j.f, b)) }
+
+// undo cuts what a failed write left. Only if the disk was full, and if the cut
+// is durable, can the handle go on; else the outcome stays unknown.
+func (j *Journal) undo(off int64, cause error) error {
+	err := j.f.truncate(off)
+	j.reserved = 0 // cutting gives back what was allocated past the end
+	if !isFull(cause) {
+		return poisoned(cause)
+	}
+	if err == nil {
+		err = j.f.sync()
+	}
+	if err != nil {
+		return poisoned(errors.Join(cause, pathError("cut", j.path, err)))
+	}
+	j.topUp(off) // take the ballast again before somebody else does
+	j.full.Store(true)
+	return fmt.Errorf("%w: %w", ErrFull, cause)
+}
+
+func poisoned(cause error) error { return fmt.Errorf("%w: %w", ErrPoisoned, cause) }
+
+// publish says that a batch is durable.
+func (j *Journal) publish(b *batch) {
+	j.mu.Lock()
+	j.durable, j.durAt = b.last, b.lastAt
+	j.used = j.used || b.recs > 0
+	j.release(b)
+	j.mu.Unlock()
+}
+
+func (j *Journal) recycle(b *batch) {
+	j.mu.Lock()
+	if cap(b.buf) <= keepBuffer {
+		j.spare = b.buf
+	}
+	b.buf = nil
+	j.mu.Unlock()
+}
+
+// release wakes who waits for a batch and who waits for room, under the lock.
+func (j *Journal) release(b *batch) {
+	j.queued -= len(b.buf)
+	close(b.done)
+	j.room.Broadcast()
+	if j.followed != nil {
+		close(j.followed)
+		j.followed = nil
+	}
+}
+
+// fail tells who waits that nothing came of it. Later batches count on the failed
+// one, so they fall with it.
+func (j *Journal) fail(b *batch, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !errors.Is(err, ErrFull) {
+		j.failed = err
+	}
+	for _, b := range append([]*batch{b}, j.queue...) {
+		b.err = err
+		j.release(b)
+	}
+	j.queue = nil
+	j.next, j.lastAt = j.durable, j.durAt
+	if j.opened > j.durable.Seq {
+		j.opened = 0
+	}
+}
+
+// hashed takes a batch into the closing hash. If what stands before it cannot be
+// read, Close tries again and says so.
+func (j *Journal) hashed(b *batch) {
+	if j.hash.catchUp(j.f, b.off) == nil {
+		j.hash.add(b.buf, b.off)
+	}
+}
+
+// topUp keeps the ballast. Running out of room for it is the full state.
+func (j *Journal) topUp(end int64) {
+	if j.barren {
+		j.full.Store(false) // nothing to measure by but the writes themselves
+		return
+	}
+	if j.reserved-end >= ballastLow && !j.full.Load() {
+		return
+	}
+	switch err := j.f.reserve(end, ballast); {
+	case err == nil:
+		j.reserved = end + ballast
+		j.full.Store(false)
+	case errors.Is(err, errNoReserve):
+		j.barren = true
+		j.full.Store(false)
+	default:
+		j.full.Store(true)
+	}
+}
+
+// mark covers the last records by a later write, so that damage to them can be
+// told from a torn tail while the session sleeps.
+func (j *Journal) mark() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.refusal() == nil && len(j.queue) == 0 && !j.full.Load() {
+		j.own(kindMarked, struct{}{})
+	}
+}
+
+// own queues a line of the package's own, as a batch by itself.
+func (j *Journal) own(kind string, data any) *batch {
+	b := j.newBatch()
+	at := j.o.Now()
+	j.noteClock(b, at)
+	j.put(b, ownBody(kind, data, at), at)
+	j.queued += len(b.buf)
+	j.queue = append(j.queue, b)
+	return b
+}
+
+// noteRecovered appends the line that tells of a torn tail, and shows it to Visit.
+func (j *Journal) noteRecovered(t *Torn) error {
+	d := recoveredData{DroppedBytes: t.Bytes, SHA256: t.SHA256, FirstSeq: t.Seq}
+	if t.Saved != "" {
+		d.Saved = filepath.Base(t.Saved)
+	}
+	b := j.own(kindRecovered, d)
+	j.queue = nil
+	if err := j.write(b); err != nil {
+		return err
+	}
+	j.publish(b)
+	return visitLines(b.buf, b.off, j.o.Visit)
+}
+
+// finish ends the handle in order: what was appended since the opening is closed
+// by a line of its own, the ballast goes back, the lock with the descriptor.
+func (j *Journal) finish() error {
+	j.mu.Lock()
+	failed, used := j.failed, j.used
+	j.mu.Unlock()
+	err := failed
+	if failed == nil && used {
+		err = j.writeClosing()
+	}
+	if err == nil && j.reserved > 0 {
+		err = pathError("give the ballast back to", j.path, j.f.truncate(j.durable.Off))
+	}
+	return errors.Join(err, closeFile(j.f, j.path))
+}
+
+func (j *Journal) writeClosing() error {
+	end := j.Durable().Off
+	if err := j.hash.catchUp(j.f, end); err != nil {
+		return fmt.Errorf("hash journal %s: %w", j.path, err)
+	}
+	j.mu.Lock()
+	b := j.own(kindClosed, closedData{j.hash.sum()})
+	j.queue = nil
+	j.mu.Unlock()
+	if err := j.write(b); err != nil {
+		j.fail(b, err)
+		return err
+	}
+	j.publish(b)
+	return nil
+}
