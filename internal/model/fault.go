@@ -200,8 +200,10 @@ func newScrubber(secrets []string) scrubber {
 		if len(s) < shortest {
 			continue
 		}
-		j, _ := json.Marshal(s) // a string always encodes
-		forms = append(forms, s, url.QueryEscape(s), url.PathEscape(s), strings.Trim(string(j), `"`), base64.StdEncoding.EncodeToString([]byte(s)))
+		web, _ := json.Marshal(s) // a string always encodes
+		plain, _ := encode(s)
+		forms = append(forms, s, url.QueryEscape(s), url.PathEscape(s), string(web[1:len(web)-1]), string(plain[1:len(plain)-1]),
+			base64.StdEncoding.EncodeToString([]byte(s)))
 	}
 	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
