@@ -1,0 +1,5 @@
+package proc
+
+const detachArg = "detach"
+
+func detachMain(args []string) int { return 1 }

@@ -1,0 +1,73 @@
+package proc
+
+// process is one row of the system's process table. pid and ticks together
+// name a process for the life of the system.
+type process struct {
+	pid, ppid, pgrp, session int
+	ticks                    uint64
+	dead                     bool // a zombie, or on its way
+}
+
+// table is a look at all processes. It is taken row by row while they run, so it
+// is a hint: who acts on it looks again until nothing is found.
+type table map[int]process
+
+// below are the living descendants of root.
+func (t table) below(root int) []process {
+	return t.belonging(func(p process) bool { return p.ppid == root })
+}
+
+// belonging are the living processes that own accepts, or that descend from
+// one that it accepts (which may be dead itself).
+func (t table) belonging(own func(process) bool) []process {
+	verdict := make(map[int]bool, len(t))
+	var belongs func(pid int) bool
+	belongs = func(pid int) bool {
+		p, known := t[pid]
+		if !known {
+			return false
+		}
+		v, seen := verdict[pid]
+		if !seen {
+			verdict[pid] = false // ends a loop that rows of different moments could form
+			v = own(p) || belongs(p.ppid)
+			verdict[pid] = v
+		}
+		return v
+	}
+	var out []process
+	for pid, p := range t {
+		if belongs(pid) && !p.dead {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// ofJob are the living processes of a job: its leader, what is in the leader's
+// session or group, what carries the job's id in its environment, and what
+// descends from any of these. Session and group count only below root, where the
+// leader's number cannot mean anybody else.
+func (t table) ofJob(job string, leader process, root int) []process {
+	inside := map[int]bool{}
+	for _, p := range t.below(root) {
+		inside[p.pid] = true
+	}
+	return t.belonging(func(p process) bool {
+		if p.pid == leader.pid && p.ticks == leader.ticks {
+			return true
+		}
+		if inside[p.pid] && (p.session == leader.pid || p.pgrp == leader.pid) {
+			return true
+		}
+		return !p.dead && p.ticks >= leader.ticks && carriesJob(p.pid, job)
+	})
+}
+
+func pids(list []process) []int {
+	out := make([]int, len(list))
+	for i, p := range list {
+		out[i] = p.pid
+	}
+	return out
+}

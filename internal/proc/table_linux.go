@@ -1,0 +1,100 @@
+package proc
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// scan reads the process table.
+func scan() (table, error) {
+	d, err := os.Open("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("read the process table: %w", err)
+	}
+	defer func() { _ = d.Close() }()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("read the process table: %w", err)
+	}
+	t := make(table, len(names))
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			if p, ok := look(pid); ok {
+				t[pid] = p
+			}
+		}
+	}
+	return t, nil
+}
+
+// look reads one row; ok is false when there is no such process any more.
+func look(pid int) (p process, ok bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return process{}, false
+	}
+	return parseStat(pid, b)
+}
+
+// parseStat reads "pid (name) state ppid pgrp session … starttime …". The name
+// may hold anything, parentheses and spaces included.
+func parseStat(pid int, b []byte) (p process, ok bool) {
+	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(f) < 20 {
+		return process{}, false
+	}
+	n := func(i int) int { v, _ := strconv.Atoi(string(f[i])); return v }
+	p = process{pid: pid, ppid: n(1), pgrp: n(2), session: n(3), dead: strings.Contains("ZXx", string(f[0]))}
+	p.ticks, _ = strconv.ParseUint(string(f[19]), 10, 64)
+	return p, true
+}
+
+// carriesJob tells whether the process was started with the job's id in its
+// environment. Processes of other users cannot be asked.
+func carriesJob(pid int, job string) bool {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	want := []byte(jobVariable + "=" + job + "\x00")
+	return bytes.HasPrefix(b, want) || bytes.Contains(b, append([]byte{0}, want...))
+}
+
+// children are the direct children of this process, dead ones included. ok is
+// false where the kernel does not list them.
+func children() (list []int, ok bool) {
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return nil, false
+	}
+	for _, task := range tasks {
+		b, err := os.ReadFile("/proc/self/task/" + task.Name() + "/children")
+		if err != nil {
+			if _, gone := os.Stat("/proc/self/task/" + task.Name()); gone != nil {
+				continue // the thread ended; its children passed to another
+			}
+			return nil, false
+		}
+		for _, f := range bytes.Fields(b) {
+			if pid, err := strconv.Atoi(string(f)); err == nil {
+				list = append(list, pid)
+			}
+		}
+	}
+	return list, true
+}
+
+// BootID names this run of the system: start ticks are only comparable within one.
+func BootID() string { return bootID() }
+
+var bootID = sync.OnceValue(func() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+})
