@@ -160,4 +160,3 @@ func (r *report) printMissing(w io.Writer, missing []clause, verbose bool) {
 		fmt.Fprintf(w, "   %s\n", line)
 	}
 }
-

@@ -22,7 +22,7 @@ const (
 	ground = "id fault text effect"
 	nouns  = "job watch delegate attention transcript policy"
 	core   = ground + " " + nouns + " session tree"
-	shell  = core + " journal store joblog proc model tool config"
+	shell  = core + " journal store joblog proc model tool config evidence"
 )
 
 // imports lists, for each package, the packages of this module that it may
@@ -36,6 +36,7 @@ var imports = map[string]string{
 	"journal": "", "joblog": "id text", "model": ground + " transcript", "config": "",
 	"proc":       ground + " joblog watch",
 	"store":      core + " journal",
+	"evidence":   core + " joblog store",
 	"tool":       core,
 	"supervisor": shell,
 	"audit":      core + " journal store joblog",
@@ -44,7 +45,7 @@ var imports = map[string]string{
 	"cli":  shell + " supervisor audit plugin hook host",
 	"main": "cli",
 
-	"layout": "", "clauses": "",
+	"layout": "", "clauses": "", "demo": "",
 }
 
 // pure is what the core may use beside its own packages: nothing that reads
@@ -60,7 +61,7 @@ var impure = strings.Fields(`time.Now time.Since time.Until time.Sleep time.Afte
 
 // homes are the only packages that may import these.
 var homes = map[string]string{
-	"os/exec": "proc", "net": "model host", "net/http": "model host", "crypto/tls": "model host", "os/signal": "cli proc", "flag": "cli config clauses main",
+	"os/exec": "proc", "net": "model host proc", "net/http": "model host", "crypto/tls": "model host", "os/signal": "cli proc", "flag": "cli config clauses demo",
 }
 
 // goroutines may be started in these packages. Whoever starts one joins it.
@@ -151,8 +152,8 @@ func check(name string, src []byte) (faults []string) {
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.GoStmt:
-			if !in(goroutines, pkg) && goFiles[name] == "" {
+		case *ast.GoStmt, *ast.CallExpr:
+			if starts(n) && !in(goroutines, pkg) && goFiles[name] == "" {
 				bad(n.Pos(), "%s may not start goroutines", pkg)
 			}
 		case *ast.SelectorExpr:
@@ -161,6 +162,9 @@ func check(name string, src []byte) (faults []string) {
 				break
 			}
 			call := x.Name + "." + n.Sel.Name
+			if pkg == "proc" && x.Name == "net" && (strings.HasPrefix(n.Sel.Name, "Dial") || strings.HasPrefix(n.Sel.Name, "Listen")) {
+				bad(n.Pos(), "proc uses net for its socket pairs only")
+			}
 			if in(core, pkg) && slices.Contains(impure, call) {
 				bad(n.Pos(), "%s is of the core and may not use %s", pkg, call)
 			}
@@ -171,6 +175,17 @@ func check(name string, src []byte) (faults []string) {
 		return true
 	})
 	return faults
+}
+
+// starts reports whether a node starts a goroutine: a go statement, the Go
+// method of a group, or a timer with a function.
+func starts(n ast.Node) bool {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return true
+	}
+	s, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && (s.Sel.Name == "Go" || s.Sel.Name == "AfterFunc")
 }
 
 func TestLayoutFindsFaults(t *testing.T) {
@@ -194,6 +209,9 @@ func TestLayoutFindsFaults(t *testing.T) {
 		{"internal/supervisor/a.go", `import "evener/internal/tool"; func f() { go f() }`, ""},
 		{"internal/joblog/a.go", `func f() { go f() }`, "joblog may not start goroutines"},
 		{"internal/cli/a.go", `func f() { go f() }`, "cli may not start goroutines"},
+		{"internal/store/a.go", `import "sync"; var g sync.WaitGroup; func f() { g.Go(f) }`, "store may not start goroutines"},
+		{"internal/store/a.go", `import "time"; func f() { time.AfterFunc(0, f) }`, "store may not start goroutines"},
+		{"internal/proc/a.go", `import "net"; var c, _ = net.Dial("tcp", "x:1")`, "socket pairs only"},
 		{"journal/journal.go", `func f() { go f() }`, ""},
 		{"journal/reader.go", `func f() { go f() }`, "journal may not start goroutines"},
 		{"journal/reader.go", `import "golang.org/x/sys/unix"`, "standard library only"},

@@ -1,0 +1,51 @@
+# The targets that work on this program. Plain `go test ./...` is enough for daily work.
+
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+FUZZTIME ?= 20s
+RACE     ?= ./...
+
+.PHONY: build demo test race fuzz lint golden bench clauses
+
+# One static binary. The version is given, not stamped, so that a clone which git distrusts builds too.
+build:
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X evener/internal/cli.version=$(VERSION)' -o bin/evener .
+
+# Jobs, a SIGKILL, a resume, and three jq lines over the journals. No network.
+demo: build
+	go run ./internal/demo bin/evener
+
+test:
+	go test ./...
+
+race:
+	CGO_ENABLED=1 go test -race $(RACE)
+
+# Every fuzz target for FUZZTIME each.
+fuzz:
+	@go list ./... | while read -r pkg; do \
+		go test -list '^Fuzz' "$$pkg" | grep '^Fuzz' | while read -r name; do \
+			echo "$$pkg $$name"; \
+			go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
+		done || exit 1; \
+	done
+
+# The linter is pinned in a module of its own, so that the program's go.mod stays the program's.
+lint:
+	@unformatted=$$(find . -name '*.go' -not -path './vendor/*' -not -path './.git/*' -exec gofmt -l {} +); \
+	if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; fi
+	go vet ./...
+	@go -C .ci/tools build -mod=readonly -buildvcs=false -o ../../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+	bin/staticcheck ./...
+
+# Rewrites what tests compare with. Commit it only when the difference is understood.
+golden:
+	@grep -rl --include='*_test.go' --exclude-dir=vendor 'flag.Bool("update"' . | xargs -n1 dirname | sort -u | \
+		while read -r dir; do go test "$$dir" -update || exit 1; done
+
+# Measured numbers beside their limits, from a module of its own with the peers.
+bench:
+	go -C internal/bench run .
+
+# Which clauses of the contract a test proves.
+clauses:
+	go run ./internal/clauses
