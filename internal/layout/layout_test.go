@@ -43,7 +43,7 @@ var imports = map[string]string{
 	"plugin":     ground, "hook": ground + " plugin",
 	"host": shell + " supervisor audit plugin hook",
 	"cli":  shell + " supervisor audit plugin hook host",
-	"main": "cli",
+	"main": "cli proc", // the keeper is the same binary
 
 	"layout": "", "clauses": "", "demo": "",
 }
@@ -185,7 +185,11 @@ func starts(n ast.Node) bool {
 		return true
 	}
 	s, ok := call.Fun.(*ast.SelectorExpr)
-	return ok && (s.Sel.Name == "Go" || s.Sel.Name == "AfterFunc")
+	if !ok {
+		return false
+	}
+	x, _ := s.X.(*ast.Ident)
+	return s.Sel.Name == "Go" || s.Sel.Name == "AfterFunc" && x != nil && x.Name == "time"
 }
 
 func TestLayoutFindsFaults(t *testing.T) {
