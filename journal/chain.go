@@ -17,9 +17,9 @@ type chain struct {
 	to int64 // bytes of the file up to here are in
 }
 
-func newChain(last closing) *chain {
-	c := &chain{h: sha256.New(), to: last.off}
-	if prev, err := hex.DecodeString(last.sum); err == nil {
+func newChain(last Closing) *chain {
+	c := &chain{h: sha256.New(), to: last.Off}
+	if prev, err := hex.DecodeString(last.SHA256); err == nil {
 		c.h.Write(prev)
 	}
 	return c

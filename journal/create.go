@@ -35,7 +35,7 @@ func create(path string, o Options, recs []Record) (*Journal, error) {
 	if o.Owner != nil && !validCompact(o.Owner) {
 		return nil, fmt.Errorf("%w: owner is not compact JSON", ErrInvalid)
 	}
-	j := &Journal{o: o, path: path, hash: newChain(closing{})}
+	j := &Journal{o: o, path: path, hash: newChain(Closing{})}
 	j.head = Header{Format: format, FileID: newFileID(), Owner: o.Owner, BootID: bootID()}
 	sc, err := encode(recs, o.Now)
 	if err != nil {

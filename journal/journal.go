@@ -41,6 +41,7 @@ type Journal struct {
 	used     bool      // a record of the caller became durable since the opening
 	failed   error     // ErrPoisoned and why
 	closing  bool
+	over     bool          // the writer has ended
 	spare    []byte        // a buffer to use again
 	followed chan struct{} // closed when durable moves or the handle ends; nil if nobody waits
 }

@@ -137,7 +137,7 @@ func (j *Journal) visitAll(s *scanner) (closedLast bool, err error) {
 			return false, err
 		}
 		if e == nil {
-			return s.bad == nil && s.closed.seq > 0 && s.closed.seq == s.end.Seq, nil
+			return s.bad == nil && s.closed.Seq > 0 && s.closed.Seq == s.end.Seq, nil
 		}
 		if err := j.o.Visit(*e); err != nil {
 			return false, fmt.Errorf("read journal %s at seq %d: %w", j.path, e.Seq, err)

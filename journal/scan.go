@@ -23,14 +23,8 @@ type Header struct {
 // SalvagedFrom says what a salvaged copy was made from.
 type SalvagedFrom struct {
 	FileID  string `json:"file_id,omitempty"` // of the source, if its line 1 was readable
-	Through int64  `json:"through"`           // the last seq that was copied
-	Lost    int64  `json:"lost"`              // how many lines up to there were lost and stand as journal.lost
-}
-
-// closing is the last closing line: where it begins and the hash it carries.
-type closing struct {
-	seq, off int64
-	sum      string
+	Through int64  `json:"through"`           // the last seq of the source that was found
+	Lost    int64  `json:"lost"`              // how many lines up to there were not; they stand as journal.lost
 }
 
 // scanner reads the valid prefix of a file, line by line.
@@ -39,11 +33,14 @@ type scanner struct {
 	path string
 
 	head     Header
-	end      Pos   // past the last good line
-	batch    int64 // its write; 0 if unknown
-	batchOff int64 // where that write begins
-	closed   closing
+	end      Pos     // past the last good line
+	batch    int64   // its write; 0 if unknown
+	batchOff int64   // where that write begins
+	closed   Closing // the last one
+	closings []Closing
+	sums     *chain // checks the closing hashes; nil if not asked for
 	at       [len(timeLayout)]byte
+	seal     [sealLen + 1]byte // how the last good line ends
 
 	entry Entry
 	bad   error // why the reading stopped before the end; nil at the end
@@ -112,11 +109,31 @@ func (s *scanner) check(e *Entry, line []byte) error {
 		sure, why = true, errors.New("the checksum is right but the line has not the shape of one")
 	case want == 1:
 		why = s.readHeader(e)
+	case e.Own():
+		sure = true // a closing hash that does not fit is no tear
+		why = s.noteClosing(e)
+	}
+	if s.sums != nil && why == nil {
+		s.sums.add(line[:len(line)+1], e.Off)
 	}
 	if why != nil {
 		s.stop(line, sure, why)
 	}
 	return why
+}
+
+// noteClosing remembers a closing line.
+func (s *scanner) noteClosing(e *Entry) error {
+	d, ok := s.closingOf(e)
+	if !ok {
+		return nil
+	}
+	if err := s.checkClosing(d); err != nil {
+		return err
+	}
+	s.closed = Closing{e.Seq, e.Off, d.SHA256}
+	s.closings = append(s.closings, s.closed)
+	return nil
 }
 
 func (s *scanner) readHeader(e *Entry) error {
@@ -147,23 +164,7 @@ func (s *scanner) advance(e *Entry) {
 	}
 	s.end = e.Pos()
 	copy(s.at[:], e.at)
-	if e.Own() {
-		s.noteClosing(e)
-	}
-}
-
-// noteClosing remembers a closing line. Those that a salvaged copy brought along
-// are about the bytes of another file.
-func (s *scanner) noteClosing(e *Entry) {
-	for kind, data := range e.Events() {
-		if kind != kindClosed || s.head.Salvaged != nil && e.Seq <= s.head.Salvaged.Through {
-			continue
-		}
-		var d closedData
-		if json.Unmarshal(data, &d) == nil {
-			s.closed = closing{e.Seq, e.Off, d.SHA256}
-		}
-	}
+	copy(s.seal[:], e.Line[len(e.Line)-sealLen:len(e.Line)+1])
 }
 
 // corrupt makes the error for the line where the reading stopped.

@@ -189,6 +189,11 @@ func (j *Journal) release(b *batch) {
 	j.queued -= len(b.buf)
 	close(b.done)
 	j.room.Broadcast()
+	j.moved()
+}
+
+// moved wakes who follows, under the lock.
+func (j *Journal) moved() {
 	if j.followed != nil {
 		close(j.followed)
 		j.followed = nil
@@ -292,7 +297,12 @@ func (j *Journal) finish() error {
 	if err == nil && j.reserved > 0 {
 		err = pathError("give the ballast back to", j.path, j.f.truncate(j.durable.Off))
 	}
-	return errors.Join(err, closeFile(j.f, j.path))
+	err = errors.Join(err, closeFile(j.f, j.path))
+	j.mu.Lock()
+	j.over = true
+	j.moved()
+	j.mu.Unlock()
+	return err
 }
 
 func (j *Journal) writeClosing() error {
