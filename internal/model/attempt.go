@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/x509"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -275,7 +275,7 @@ func (m *openai) failed(status int, h http.Header, a answer) *failure {
 	if text == "" {
 		text = http.StatusText(status)
 	}
-	f := &failure{err: m.scrub.faultf(kind, status, "%s: %s, %s: %s", m.where, label, kind, text), again: again}
+	f := &failure{err: m.scrub.faultf(kind, status, "%s: %s, %s: %s", m.where, label, kind.words(), text), again: again}
 	f.after = askedWait(h, time.Now())
 	f.loading = effective == http.StatusServiceUnavailable && loadingText.MatchString(a.text)
 	f.err.Hint = hintFor(effective)
@@ -330,10 +330,7 @@ func (m *openai) unsent(ctx context.Context, err error) *failure {
 	}
 	f := &failure{err: m.scrub.faultf(Unavailable, 0, "%s: no connection: %v", m.where, reason(err)), again: true}
 	f.err.Hint = "check that the server runs and that the base URL is right"
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	if errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid) {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		f.again = false
 		f.err.Hint = "set ca_file to the certificate of the authority that signed the server's"
 	}
@@ -342,8 +339,7 @@ func (m *openai) unsent(ctx context.Context, err error) *failure {
 
 // reason is the cause of a failed request without the address around it.
 func reason(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

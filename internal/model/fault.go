@@ -12,20 +12,22 @@ import (
 	"unicode"
 )
 
-// Kind sorts failures by what a caller can do about them.
+// Kind sorts failures by what a caller can do about them. Its values may be recorded.
 type Kind string
 
 const (
-	Overflow    Kind = "context overflow" // the request is longer than the model's context
-	Auth        Kind = "not authorised"
-	RateLimit   Kind = "rate limit"
-	BadRequest  Kind = "request refused" // will not change by itself
-	Unavailable Kind = "server unavailable"
-	Timeout     Kind = "timeout"
-	Broken      Kind = "broken reply"        // the connection or the stream broke off
-	Protocol    Kind = "no chat completion"  // an answer that is none
-	Scripted    Kind = "script does not fit" // a scripted model has no reply for this request
+	Overflow    Kind = "overflow" // the request is longer than the model's context
+	Auth        Kind = "auth"
+	RateLimit   Kind = "rate_limit"
+	BadRequest  Kind = "bad_request" // will not change by itself
+	Unavailable Kind = "unavailable" // no connection, or the server cannot answer now
+	Timeout     Kind = "timeout"     // silence
+	Broken      Kind = "broken"      // the connection or the stream broke off
+	Protocol    Kind = "protocol"    // an answer that is no chat completion
+	Scripted    Kind = "script"      // a scripted model has no reply for this request
 )
+
+func (k Kind) words() string { return strings.ReplaceAll(string(k), "_", " ") }
 
 // Error is a failed call. Its text is one line without secrets.
 type Error struct {

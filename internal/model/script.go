@@ -203,7 +203,7 @@ func (s *script) scriptedFault(t *turn) error {
 	if a.overflows(e.status) {
 		kind = Overflow
 	}
-	return &Error{Kind: kind, Status: e.status, Limit: a.limit, Text: oneLine(fmt.Sprintf("%s: HTTP %d, %s: %s", s.name, e.status, kind, a.text))}
+	return &Error{Kind: kind, Status: e.status, Limit: a.limit, Text: oneLine(fmt.Sprintf("%s: HTTP %d, %s: %s", s.name, e.status, kind.words(), a.text))}
 }
 
 // build makes the reply of the place with its values put in.
