@@ -17,6 +17,9 @@ type Exit struct {
 	Tail string `json:"-"`
 }
 
+// Output is what the command printed.
+func (x Exit) Output() Output { return Output{x.Total, x.Head, x.Tail} }
+
 // noExitCode stands for a process that did not exit by itself: a sentinel,
 // not a shell code.
 const noExitCode = -1

@@ -2,10 +2,8 @@ package job
 
 // Found is what a restart found of a job that had no terminal record.
 type Found struct {
-	Total   int64 `json:"total_bytes"`
-	Start   int64 `json:"retained_start_bytes,omitempty"`
-	Ended   []int `json:"ended_pids,omitempty"`   // processes of it that still lived and were ended
-	Refused []int `json:"refused_pids,omitempty"` // processes of it that could not be signalled
+	Total int64 `json:"total_bytes"`
+	Start int64 `json:"retained_start_bytes,omitempty"`
 }
 
 // Lost ends a job whose supervision was lost with the process that held it.
@@ -19,6 +17,6 @@ func Lost(s *State, f Found) Finished {
 	}
 	return Finished{
 		Job: s.ID, Status: Stopped, Reason: RuntimeLost, ExitCode: &none, Generation: 1, Kept: true,
-		TotalBytes: f.Total, RetainedStart: f.Start, Survivors: f.Refused, Error: why,
+		TotalBytes: f.Total, RetainedStart: f.Start, Error: why,
 	}
 }

@@ -13,11 +13,14 @@ import (
 type Live struct {
 	Job    id.Job    `json:"job_id"`
 	Total  int64     `json:"total_bytes"`
-	LastAt time.Time `json:"last_output_at"` // zero: nothing printed yet
-	Start  int64     `json:"retained_start_bytes,omitempty"`
+	LastAt time.Time `json:"last_output_at,omitzero"` // zero: nothing printed yet
+}
 
-	Head string `json:"-"` // first bytes of the output, as they came
-	Tail string `json:"-"` // last bytes
+// Output is the two ends of what a job printed, as the bytes came.
+type Output struct {
+	Total int64
+	Head  string // the first bytes
+	Tail  string // the newest bytes
 }
 
 // phases of a shell, a small fixed set.
@@ -129,7 +132,7 @@ func View(s *State, l Live, now time.Time) StatusView {
 		JobID: s.ID, ID: s.ID, Type: "shell", Kind: "shell", Status: s.Public(), Phase: s.Phase(), Reason: s.reason(),
 		StartedAt: Stamp(s.began()), LastEventAt: Stamp(s.LastActivity(l)), Ref: Ref(s.ID),
 		TotalBytes: s.TotalBytes(l), Description: s.Description, Command: s.Command,
-		Background: s.BackgroundEvidence(), ParentJob: s.ParentJob, Dropped: l.Start,
+		Background: s.BackgroundEvidence(), ParentJob: s.ParentJob,
 		LeftBehind: s.End.LeftBehind, Survivors: s.End.Survivors, Error: s.End.Error, Pruned: s.Pruned,
 	}
 	end := now
@@ -229,13 +232,13 @@ type DetachedResult struct {
 }
 
 // ResultOfExit is the result of a foreground call that saw its command end.
-func ResultOfExit(s *State, head, tail string, inline int64) Done {
+func ResultOfExit(s *State, o Output, inline int64) Done {
 	d := Done{
 		Type: "shell", Mode: s.Mode, Status: s.Status, Reason: s.reason(), ExitCode: s.End.ExitCode,
 		TotalBytes: s.End.TotalBytes, LeftBehind: s.End.LeftBehind, Survivors: s.End.Survivors, Error: s.End.Error,
 		OutputStatus: OutputComplete,
 	}
-	d.Output, d.Truncated = inlineOutput(s, head, tail, s.End.TotalBytes, inline)
+	d.Output, d.Truncated = inlineOutput(s, o, inline)
 	if d.Truncated {
 		d.OutputStatus = OutputTruncated
 	}
@@ -251,18 +254,19 @@ func ResultOfBackground(s *State) Handoff {
 }
 
 // ResultOfPromotion is the result of a foreground call whose wait expired.
-func ResultOfPromotion(s *State, l Live, inline int64) Handoff {
-	out, cut := inlineOutput(s, l.Head, l.Tail, l.Total, inline)
+func ResultOfPromotion(s *State, o Output, inline int64) Handoff {
+	out, cut := inlineOutput(s, o, inline)
 	reason, wait := ForegroundTimeout, s.WaitElapsedMS
 	return Handoff{
 		JobID: s.ID, Type: "shell", Mode: Background, Status: Running, Reason: &reason, TimedOut: true,
-		WaitElapsedMS: &wait, Output: &out, Truncated: &cut, TotalBytes: l.Total,
+		WaitElapsedMS: &wait, Output: &out, Truncated: &cut, TotalBytes: o.Total,
 	}
 }
 
 // inlineOutput is the output that a result carries: all of it while it fits,
 // else its head and its tail around a line that says how to get the rest.
-func inlineOutput(s *State, head, tail string, total, inline int64) (string, bool) {
+func inlineOutput(s *State, o Output, inline int64) (string, bool) {
+	head, tail, total := o.Head, o.Tail, o.Total
 	if total <= inline && int64(len(tail)) >= total {
 		return text.Printable(tail), false
 	}

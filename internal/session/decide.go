@@ -18,9 +18,9 @@ type Decoder func(name, arguments string) (Call, *fault.Error)
 type Step struct {
 	Events  []Event
 	Effects []effect.Effect
-	// UsedRandom and UsedLive say which facts the decision read: its cause keeps them.
+	// UsedRandom and Live are the facts that the decision read: its cause keeps them.
 	UsedRandom bool
-	UsedLive   bool
+	Live       []job.Live
 }
 
 // work is one decision in the making. emit applies an event to the state and
@@ -44,9 +44,14 @@ func (w *work) emit(e Event) {
 
 func (w *work) order(fx ...effect.Effect) { w.step.Effects = append(w.step.Effects, fx...) }
 
+// live reads what is known of a job that still runs.
 func (w *work) live(j id.Job) job.Live {
-	w.step.UsedLive = true
-	return w.facts.live(j)
+	if x := w.s.jobs[j]; x == nil || x.Terminal() {
+		return job.Live{Job: j}
+	}
+	l := w.facts.Live(j)
+	w.step.Live = append(w.step.Live, l)
+	return l
 }
 
 // Decide takes one input. A *fault.Error is a refusal and writes nothing; any
@@ -77,6 +82,10 @@ func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
 		w.timer(in.Key)
 	case Close:
 		w.close(in.Why)
+	case Abandon:
+		if !s.Run.Open {
+			w.order(effect.EndRun{})
+		}
 	case Restarted:
 		w.restarted(in)
 	}

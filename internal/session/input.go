@@ -77,11 +77,16 @@ type Close struct {
 	Why string `json:"why"`
 }
 
+// Abandon ends a run that never began: the prompt was refused. It writes nothing.
+type Abandon struct{}
+
 // Restarted is the first input of a process that took up an existing session:
 // what it found of each job that had no terminal record.
 type Restarted struct {
-	Jobs map[id.Job]job.Found `json:"jobs,omitempty"`
-	Seqs map[string]int64     `json:"seqs"` // last seq of each journal as found; replay takes the rest as lost
+	Jobs    map[id.Job]job.Found `json:"jobs,omitempty"`
+	Ended   []int                `json:"ended_pids,omitempty"`   // processes of these jobs that still lived and were ended
+	Refused []int                `json:"refused_pids,omitempty"` // and those that could not be
+	Seqs    map[string]int64     `json:"seqs"`                   // last seq of each journal as found; replay takes the rest as lost
 }
 
 func (Prompt) Kind() string       { return "prompt" }
@@ -94,21 +99,18 @@ func (Detached) Kind() string     { return "process.detached" }
 func (ReadDone) Kind() string     { return "read.done" }
 func (TimerFired) Kind() string   { return "timer.fired" }
 func (Close) Kind() string        { return "close" }
+func (Abandon) Kind() string      { return "abandon" }
 func (Restarted) Kind() string    { return "restarted" }
 
 // Facts are what the loop reads from outside the fold for every decision.
 type Facts struct {
 	Now    time.Time // microseconds, as the line's at
 	Random uint32    // for one minted id
-	Live   []job.Live
+	// Live tells what only the running process knows of a job. What a decision
+	// asked for is recorded with its cause.
+	Live func(id.Job) job.Live
+	// Output reads the two ends of a running job's output. They stand in the
+	// line's result.
+	Output func(id.Job) job.Output
 	Full   bool // the state folder's disk is full: no hand-off may be promised
-}
-
-func (f Facts) live(j id.Job) job.Live {
-	for _, l := range f.Live {
-		if l.Job == j {
-			return l
-		}
-	}
-	return job.Live{Job: j}
 }

@@ -42,7 +42,7 @@ func (w *work) launchFailed(in LaunchFailed) {
 		return
 	}
 	w.emit(job.LaunchFailed(x, in.Text))
-	w.settle(x, "", "")
+	w.settle(x, job.Output{})
 }
 
 // exited ends a job with what is known of its exit.
@@ -52,13 +52,13 @@ func (w *work) exited(in Exited) {
 		return
 	}
 	w.emit(job.Exited(x, in.Exit, w.s.Run.Limits.InlineOutputBytes))
-	w.settle(x, in.Head, in.Tail)
+	w.settle(x, in.Exit.Output())
 }
 
 // settle is what follows a terminal record, in the same line: the result of
 // the call that waited for the command, or the notice that is owed; the
 // results of stops; retention; the wake of an idle session.
-func (w *work) settle(x *job.State, head, tail string) {
+func (w *work) settle(x *job.State, o job.Output) {
 	s := w.s
 	if w.err != nil {
 		return
@@ -66,7 +66,7 @@ func (w *work) settle(x *job.State, head, tail string) {
 	call, inCall := w.waiting(x.Call)
 	switch {
 	case inCall && !x.Promoted:
-		w.answer(call, job.ResultOfExit(x, head, tail, s.Run.Limits.InlineOutputBytes), leftBehindNote(x))
+		w.answer(call, job.ResultOfExit(x, o, s.Run.Limits.InlineOutputBytes), leftBehindNote(x))
 		if x.End.Kept {
 			w.emit(attention.SettledInline{Source: x.ID})
 		} else {
@@ -74,7 +74,7 @@ func (w *work) settle(x *job.State, head, tail string) {
 		}
 	case x.BackgroundEvidence() && !s.Attention.Known(x.ID):
 		w.emit(attention.Armed{ID: attention.ID(x.ID, x.End.Generation), Source: x.ID, Generation: x.End.Generation,
-			Frame: attention.Frame(shellEnd(x, tail, x.End.Status != job.Failed || x.End.Reason != job.StartFailed))})
+			Frame: attention.Frame(shellEnd(x, o.Tail, x.End.Status != job.Failed || x.End.Reason != job.StartFailed))})
 	}
 	w.retain()
 	w.answerStops(x)
@@ -166,7 +166,7 @@ func (w *work) waitExpired(j id.Job) {
 	w.emit(e)
 	w.order(fx...)
 	if c, ok := w.waiting(x.Call); ok {
-		w.answer(c, job.ResultOfPromotion(x, w.live(j), w.s.Run.Limits.InlineOutputBytes), "")
+		w.answer(c, job.ResultOfPromotion(x, w.facts.Output(j), w.s.Run.Limits.InlineOutputBytes), "")
 		w.calls()
 	}
 }
@@ -215,7 +215,7 @@ func (w *work) interrupted(c transcript.Call, x *job.State, inProgress bool) {
 	case x != nil && x.StartedAt.IsZero():
 		a.Text = "interrupted: evener ended before the command was released; it never ran"
 	case x != nil:
-		d := job.ResultOfExit(x, "", "", 0)
+		d := job.ResultOfExit(x, job.Output{Total: x.End.TotalBytes}, 0)
 		d.Truncated = d.TotalBytes > 0
 		a.Data = encode(result{true, &d})
 		a.Text = "interrupted: evener ended while the command ran, and the command was ended with it; its outcome is unknown and it was not run again. " +

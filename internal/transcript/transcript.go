@@ -38,16 +38,15 @@ type Usage struct {
 
 // AssistantSaid: one reply of the model.
 type AssistantSaid struct {
-	Turn           int64           `json:"turn_id"`
-	Request        int64           `json:"request"`
-	Text           string          `json:"text,omitempty"`
-	Reasoning      string          `json:"reasoning,omitempty"`
-	ReasoningField string          `json:"reasoning_field,omitempty"` // where the server put it and wants it back
-	Raw            json.RawMessage `json:"raw,omitempty"`             // reasoning blocks that must go back byte for byte
-	Calls          []Call          `json:"calls,omitempty"`
-	Finish         string          `json:"finish"`
-	Model          string          `json:"model,omitempty"`
-	Usage          Usage           `json:"usage"`
+	Turn           int64  `json:"turn_id"`
+	Request        int64  `json:"request"`
+	Text           string `json:"text,omitempty"`
+	Reasoning      string `json:"reasoning,omitempty"`
+	ReasoningField string `json:"reasoning_field,omitempty"` // where the server put it and wants it back
+	Calls          []Call `json:"calls,omitempty"`
+	Finish         string `json:"finish"`
+	Model          string `json:"model,omitempty"`
+	Usage          Usage  `json:"usage"`
 }
 
 // Answered: the result of a call. Text is what the model reads; it is left

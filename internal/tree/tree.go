@@ -103,12 +103,9 @@ func cause(in session.Input, step session.Step, f session.Facts) []byte {
 		Random *uint32    `json:"random,omitempty"`
 		Live   []job.Live `json:"live,omitempty"`
 		Full   bool       `json:"disk_full,omitempty"`
-	}{Kind: in.Kind(), Full: f.Full}
+	}{Kind: in.Kind(), Live: step.Live, Full: f.Full}
 	if step.UsedRandom {
 		facts.Random = &f.Random
-	}
-	if step.UsedLive {
-		facts.Live = f.Live
 	}
 	head, err := json.Marshal(facts)
 	if err != nil {

@@ -1,0 +1,173 @@
+// Package cli is the command line: one file a command, one table of them.
+//
+// Messages are one line, lower case, without a full stop, and begin with
+// "evener: "; a hint stands on a line of its own. Standard output carries what
+// was asked for and nothing else.
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"evener/internal/config"
+	"evener/internal/fault"
+	"evener/internal/store"
+	"evener/journal"
+)
+
+// version is the program's; the build sets it.
+var version = "devel"
+
+// Exit statuses.
+const (
+	exitOK          = 0
+	exitNoReport    = 1 // a run ended without a report; a check found damage
+	exitUsage       = 2 // the command line or the configuration is wrong
+	exitState       = 3 // damaged, locked or unwritable state
+	exitInterrupted = 130
+	exitTerminated  = 143
+)
+
+// env is what a command works with.
+type env struct {
+	in         io.Reader
+	out, err   io.Writer
+	getenv     func(string) string
+	environ    []string
+	dir        string
+	configured *config.Config
+}
+
+// command is one row of the table.
+type command struct {
+	name    string
+	args    string // as the usage line shows them
+	summary string
+	help    string
+	run     func(e *env, args []string) int
+}
+
+// commands is every command there is, in the order of the help.
+func commands() []command {
+	return []command{
+		sessionsCommand, jobsCommand, showCommand, logCommand, verifyCommand, repairCommand, configCommand, versionCommand, helpCommand,
+	}
+}
+
+// Main runs the command line and returns the exit status.
+func Main(args []string, in io.Reader, out, errs io.Writer) int {
+	dir, err := os.Getwd()
+	if err != nil {
+		fmt.Fprintf(errs, "evener: the working directory is not usable: %v\n", err)
+		return exitUsage
+	}
+	e := &env{in: in, out: out, err: errs, getenv: os.Getenv, environ: os.Environ(), dir: dir}
+	if len(args) > 0 {
+		for _, c := range commands() {
+			if c.name == args[0] {
+				return c.run(e, args[1:])
+			}
+		}
+	}
+	return run(e, args)
+}
+
+// fail prints one line, and a hint on its own if there is one.
+func (e *env) fail(status int, hint, format string, args ...any) int {
+	fmt.Fprintf(e.err, "evener: %s\n", strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " "))
+	if hint != "" {
+		fmt.Fprintf(e.err, "hint: %s\n", hint)
+	}
+	return status
+}
+
+// failState reports an error of the state folder with its status.
+func (e *env) failState(err error) int {
+	return e.fail(stateStatus(err), "", "%v", err)
+}
+
+// stateStatus: damage, locks and unwritable folders are 3; an unknown session
+// is a wrong argument.
+func stateStatus(err error) int {
+	if errors.Is(err, store.ErrNoSession) {
+		return exitUsage
+	}
+	return exitState
+}
+
+// isDamage tells damage of a journal from other failures.
+func isDamage(err error) bool {
+	if _, ok := errors.AsType[*journal.CorruptError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*store.FoldError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*fault.Error](err) // legacy rows
+	return ok
+}
+
+// flags makes a flag set that says what is wrong in one line.
+func (e *env) flags(c command) *flag.FlagSet {
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	return fs
+}
+
+// parse reads flags anywhere among the arguments. It reports -h and wrong
+// flags itself; ok is false then and status is what to exit with.
+func (e *env) parse(c command, fs *flag.FlagSet, args []string) (rest []string, status int, ok bool) {
+	for {
+		err := fs.Parse(args)
+		if errors.Is(err, flag.ErrHelp) {
+			printHelp(e.out, c, fs)
+			return nil, exitOK, false
+		}
+		if err != nil {
+			return nil, e.fail(exitUsage, "", "%s: %v; see evener help %s", c.name, err, c.name), false
+		}
+		if fs.NArg() == 0 {
+			return rest, exitOK, true
+		}
+		if n := len(args) - fs.NArg(); n > 0 && args[n-1] == "--" {
+			return append(rest, fs.Args()...), exitOK, true
+		}
+		rest, args = append(rest, fs.Arg(0)), fs.Args()[1:]
+	}
+}
+
+// load reads the configuration with the flags of a command.
+func (e *env) load(flags config.Flags) (config.Config, error) {
+	home, err := store.Find(e.dir, "")
+	if err != nil {
+		return config.Config{}, err
+	}
+	return config.Load(config.Sources{
+		UserFile: config.UserFile(e.getenv), ProjectFile: home.Project + "/config.json", Getenv: e.getenv, Flags: flags,
+	})
+}
+
+// home locates the state folder by the configuration.
+func (e *env) home(flags config.Flags) (store.Home, config.Config, error) {
+	c, err := e.load(flags)
+	if err != nil {
+		return store.Home{}, c, err
+	}
+	h, err := store.Find(e.dir, c.StateDir)
+	return h, c, err
+}
+
+// stateFlags adds the flag that every reading command has.
+func stateFlags(fs *flag.FlagSet) config.Flags {
+	set := config.Flags{}
+	fs.Func("state-dir", "folder that holds sessions/ in place of the project's .evener", func(s string) error {
+		set["state_dir"] = s
+		return nil
+	})
+	return set
+}

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/session"
+	"evener/internal/store"
+	"evener/internal/text"
+)
+
+var sessionsCommand = command{
+	name: "sessions", args: "[--json]", summary: "the sessions there are, the latest first",
+	help: "Reads the summary of each session; one that cannot be read is listed with the reason.",
+}
+
+var jobsCommand = command{
+	name: "jobs", args: "[--json] [SESSION]", summary: "the jobs of a session, by default the latest one",
+	help: "With --json each job is one line: its durable record. A job that is running in a\nsession which no process holds was lost; resuming the session settles it.",
+}
+
+func init() {
+	sessionsCommand.run = runSessions
+	jobsCommand.run = runJobs
+}
+
+func runSessions(e *env, args []string) int {
+	fs := e.flags(sessionsCommand)
+	set := stateFlags(fs)
+	asJSON := fs.Bool("json", false, "one object a line")
+	rest, status, ok := e.parse(sessionsCommand, fs, args)
+	if !ok {
+		return status
+	}
+	if len(rest) > 0 {
+		return e.fail(exitUsage, "", "sessions takes no arguments")
+	}
+	home, _, err := e.home(set)
+	if err != nil {
+		return e.fail(exitUsage, "", "%v", err)
+	}
+	list, err := home.List()
+	if err != nil {
+		return e.failState(err)
+	}
+	tw := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	status = exitOK
+	for _, s := range list {
+		if s.Err != nil {
+			status = exitState
+			e.fail(status, "", "%v", s.Err)
+			continue
+		}
+		if *asJSON {
+			writeJSON(e, s.Meta)
+			continue
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", s.Session, s.Last.Local().Format("2006-01-02 15:04"), s.Outcome, text.Preview(s.Title, 60))
+	}
+	tw.Flush()
+	return status
+}
+
+// Record is the durable record of a job, as evener jobs --json prints it.
+type Record struct {
+	Job          id.Job     `json:"job_id"`
+	Type         string     `json:"type"`
+	Status       job.Status `json:"status"`
+	Reason       string     `json:"reason,omitempty"`
+	Description  string     `json:"description,omitempty"`
+	Command      string     `json:"command"`
+	Parent       id.Session `json:"parent_session_id"`
+	Owner        id.Session `json:"owner_session_id"`
+	Visible      id.Session `json:"visible_to_session_id"`
+	ParentJob    id.Job     `json:"parent_job_id,omitempty"`
+	Turn         int64      `json:"origin_turn_id"`
+	Call         string     `json:"origin_tool_call_id"`
+	Background   bool       `json:"background,omitempty"`
+	StartedAt    string     `json:"started_at"`
+	EndedAt      string     `json:"ended_at,omitempty"`
+	ExitCode     *int       `json:"exit_code,omitempty"`
+	OutputPath   string     `json:"output_path,omitempty"`
+	OutputBytes  int64      `json:"output_bytes"`
+	OutputStart  int64      `json:"output_retained_start_bytes,omitempty"`
+	Pruned       bool       `json:"output_pruned,omitempty"`
+	Generation   *int       `json:"terminal_generation"` // null until terminal
+	Notification string     `json:"terminal_notification_state"`
+	Error        string     `json:"error,omitempty"`
+}
+
+// recordOf builds the record of a folded job.
+func recordOf(h store.Home, s *session.State, x *job.State) Record {
+	row := job.RowOf(x, job.Live{})
+	r := Record{
+		Job: x.ID, Type: "shell", Status: x.Public(), Description: x.Description, Command: x.Command,
+		Parent: s.ID, Owner: x.ID.Owner(), Visible: s.ID, ParentJob: x.ParentJob, Turn: x.Turn, Call: x.Call,
+		Background: x.BackgroundEvidence(), StartedAt: row.StartedAt, EndedAt: row.EndedAt, ExitCode: row.ExitCode,
+		OutputBytes: x.End.TotalBytes, OutputStart: x.End.RetainedStart, Pruned: x.Pruned,
+		Notification: s.Attention.Of(x.ID), Error: x.End.Error,
+	}
+	if row.Reason != nil {
+		r.Reason = *row.Reason
+	}
+	if x.Terminal() {
+		r.Generation = &x.End.Generation
+	}
+	if _, err := os.Lstat(h.Log(x.ID)); err == nil {
+		r.OutputPath = filepath.Join("jobs", string(x.ID)+".log")
+	}
+	return r
+}
+
+func runJobs(e *env, args []string) int {
+	fs := e.flags(jobsCommand)
+	set := stateFlags(fs)
+	asJSON := fs.Bool("json", false, "one record a line")
+	rest, status, ok := e.parse(jobsCommand, fs, args)
+	if !ok {
+		return status
+	}
+	home, _, err := e.home(set)
+	if err != nil {
+		return e.fail(exitUsage, "", "%v", err)
+	}
+	target, status, ok := e.oneSession(home, "jobs", rest)
+	if !ok {
+		return status
+	}
+	t, err := store.Load(home, target, 0)
+	if err != nil {
+		return e.failState(err)
+	}
+	s := t.Session()
+	tw := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	for _, x := range s.Jobs() {
+		r := recordOf(home, s, x)
+		if *asJSON {
+			writeJSON(e, r)
+			continue
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\n", r.Job, r.Status, r.Reason, r.OutputBytes, oneLine(r.Description, r.Command))
+	}
+	tw.Flush()
+	return exitOK
+}
+
+// oneSession is the session that the arguments name, or the latest.
+func (e *env) oneSession(h store.Home, command string, args []string) (id.Session, int, bool) {
+	if len(args) > 1 {
+		return "", e.fail(exitUsage, "", "%s takes one session", command), false
+	}
+	if len(args) == 1 {
+		s, ok := id.ParseSession(args[0])
+		if !ok || !h.Has(s) {
+			return "", e.fail(exitUsage, "", "no session %q in %s; evener sessions lists those there are", args[0], h.Sessions), false
+		}
+		return s, exitOK, true
+	}
+	list, err := h.List()
+	if err != nil {
+		return "", e.failState(err), false
+	}
+	for _, s := range list {
+		if s.Err == nil {
+			return s.Session, exitOK, true
+		}
+	}
+	return "", e.fail(exitUsage, "", "no session in %s", h.Sessions), false
+}
+
+func writeJSON(e *env, v any) {
+	enc := json.NewEncoder(e.out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		e.fail(exitState, "", "write: %v", err)
+	}
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"evener/internal/config"
+	"evener/internal/fault"
+	"evener/internal/id"
+	"evener/internal/proc"
+	"evener/internal/session"
+	"evener/internal/store"
+)
+
+// maxPrompt bounds a prompt, in bytes: a line of a journal must hold it.
+const maxPrompt = 4 << 20
+
+type runOptions struct {
+	resume     string
+	resumeLast bool
+	verbose    bool
+	flags      config.Flags
+}
+
+func runFlags(fs *flag.FlagSet, set config.Flags) *runOptions {
+	o := &runOptions{flags: set}
+	fs.StringVar(&o.resume, "resume", "", "go on with the `session` of this id")
+	fs.BoolVar(&o.resumeLast, "resume-last", false, "go on with the session that was active last")
+	fs.BoolVar(&o.verbose, "verbose", false, "every event as a line of JSON on standard error")
+	return o
+}
+
+// run is the command without a name: one run of a prompt.
+func run(e *env, args []string) int {
+	fs := e.flags(command{})
+	o := runFlags(fs, config.AddFlags(fs))
+	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+		printOverview(e.out)
+		return exitOK
+	} else if err != nil {
+		return e.fail(exitUsage, "", "%v; see evener help", err)
+	}
+	cfg, err := e.load(o.flags)
+	if err != nil {
+		return e.fail(exitUsage, "", "%v", err)
+	}
+	prompt, status, ok := e.prompt(fs, args)
+	if !ok {
+		return status
+	}
+	return e.runSession(o, cfg, prompt)
+}
+
+// prompt joins the arguments, or reads standard input where there are none.
+func (e *env) prompt(fs *flag.FlagSet, args []string) (string, int, bool) {
+	words := fs.Args()
+	dashed := len(args) > len(words) && args[len(args)-len(words)-1] == "--"
+	for _, w := range words {
+		if strings.HasPrefix(w, "-") && len(w) > 1 && !dashed {
+			return "", e.fail(exitUsage, "", "%s stands behind the prompt; flags come before it, and -- ends them", w), false
+		}
+	}
+	text := strings.Join(words, " ")
+	if len(words) == 0 {
+		if f, ok := e.in.(*os.File); ok && isTerminal(f) {
+			return "", e.fail(exitUsage, "evener help shows what there is", "no prompt: give it as arguments or on standard input"), false
+		}
+		b, err := io.ReadAll(io.LimitReader(e.in, maxPrompt+1))
+		if err != nil {
+			return "", e.fail(exitUsage, "", "read the prompt from standard input: %v", err), false
+		}
+		text = string(b)
+	}
+	switch {
+	case len(text) > maxPrompt:
+		return "", e.fail(exitUsage, "", "the prompt has more than %d bytes; put long material into a file and name it in the prompt", maxPrompt), false
+	case !utf8.ValidString(text):
+		return "", e.fail(exitUsage, "", "the prompt is not valid UTF-8"), false
+	case strings.TrimSpace(text) == "":
+		return "", e.fail(exitUsage, "evener help shows what there is", "no prompt: give it as arguments or on standard input"), false
+	}
+	return text, exitOK, true
+}
+
+// runSession opens the model and the session and runs the prompt in it.
+func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
+	home, err := store.Find(e.dir, cfg.StateDir)
+	if err != nil {
+		return e.failState(err)
+	}
+	target, status, ok := e.resumeTarget(o, home)
+	if !ok {
+		return status
+	}
+	if cfg.Model == "" {
+		return e.fail(exitUsage, "--model openai/NAME with --base-url URL asks a server; --model script/builtin:demo needs none", "no model: give --model provider/name, or set \"model\" in the configuration")
+	}
+	m, err := openModel(cfg)
+	if err != nil {
+		return e.fail(exitUsage, "", "%v", err)
+	}
+	boot := proc.BootID()
+	var t *store.Tree
+	if target != "" {
+		t, err = store.Resume(home, target, version, boot)
+	} else {
+		t, err = store.Create(home, id.MintSession(time.Now(), entropy()), version, boot)
+	}
+	if err != nil {
+		return e.failState(err)
+	}
+	r := &runner{env: e, options: o, config: cfg, tree: t, created: target == ""}
+	return r.run(m, prompt)
+}
+
+// resumeTarget is the session to go on with, or none for a new one.
+func (e *env) resumeTarget(o *runOptions, home store.Home) (id.Session, int, bool) {
+	switch {
+	case o.resume != "" && o.resumeLast:
+		return "", e.fail(exitUsage, "", "--resume and --resume-last exclude each other"), false
+	case o.resume != "":
+		s, ok := id.ParseSession(o.resume)
+		if !ok || !home.Has(s) {
+			return "", e.fail(exitUsage, "", "no session %q in %s; evener sessions lists those there are", o.resume, home.Sessions), false
+		}
+		return s, exitOK, true
+	case o.resumeLast:
+		list, err := home.List()
+		if err != nil {
+			return "", e.failState(err), false
+		}
+		for _, s := range list {
+			if s.Err == nil && s.Session == s.Root {
+				return s.Session, exitOK, true
+			}
+		}
+		return "", e.fail(exitUsage, "", "no session to resume in %s", home.Sessions), false
+	}
+	return "", exitOK, true
+}
+
+// limits are the numbers that decisions of the run use.
+func limits(c config.Config) session.Limits {
+	return session.Limits{
+		CommandTimeoutMS: c.ForegroundWaitMS(true), StopGraceMS: c.StopGraceMS, InlineOutputBytes: c.InlineOutputBytes,
+		OutputKeepTotal: c.OutputKeepTotalBytes, MaxTurns: c.MaxTurns, MaxToolRounds: c.MaxToolRounds,
+		MaxConcurrentShells: c.MaxConcurrentShells, MaxSubagentDepth: c.MaxSubagentDepth, JobListChars: c.JobListChars,
+	}
+}
+
+// refusal prints what the core refused.
+func (e *env) refusal(err error) int {
+	if r, ok := errors.AsType[*fault.Error](err); ok {
+		return e.fail(exitUsage, "", "%s", r.Text)
+	}
+	return e.failState(err)
+}
+
+func toolsJSON(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("cli: tools do not encode: %v", err)) // definitions are plain structs
+	}
+	return b
+}

@@ -1,0 +1,366 @@
+package cli
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"evener/internal/config"
+	"evener/internal/evidence"
+	"evener/internal/host"
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/joblog"
+	"evener/internal/model"
+	"evener/internal/proc"
+	"evener/internal/session"
+	"evener/internal/store"
+	"evener/internal/supervisor"
+	"evener/internal/tool"
+	"evener/internal/tree"
+)
+
+// runner is one run of a session.
+type runner struct {
+	*env
+	options *runOptions
+	config  config.Config
+	tree    *store.Tree
+	created bool
+
+	mu     sync.Mutex // guards out and err, which the loop and its helpers write
+	events *host.Projector
+	killed []id.Job
+	signal os.Signal // the first one that arrived
+}
+
+func entropy() id.Entropy {
+	var e id.Entropy
+	rand.Read(e[:]) // never fails
+	return e
+}
+
+// openModel opens the model that the configuration names.
+func openModel(c config.Config) (model.Model, error) {
+	stream := "on"
+	if !c.ModelStream {
+		stream = "off"
+	}
+	return model.Open(c.Model, model.Config{
+		BaseURL: c.BaseURL, APIKey: c.APIKey, Stream: stream, ContextTokens: c.ContextTokens, Tries: int(c.ModelRetries) + 1,
+		ConnectTimeout: time.Duration(c.ModelConnectTimeoutMS) * time.Millisecond,
+		IdleTimeout:    time.Duration(c.ModelIdleTimeoutMS) * time.Millisecond,
+		Builtin:        builtinScripts(),
+	})
+}
+
+// run runs the prompt and reports; it closes the tree.
+func (r *runner) run(m model.Model, prompt string) int {
+	s := r.tree.State.Session()
+	dir := r.dir
+	if !r.created && s.Dir != "" {
+		dir = s.Dir
+	}
+	r.events = host.NewProjector(tool.Decode, s)
+	t, err := supervisor.New(supervisor.Options{
+		Store: r.tree, Model: m, Decode: tool.Decode, Env: commandEnv(r.environ), OutputCap: r.config.OutputCapBytes,
+		StopGrace: time.Duration(r.config.StopGraceMS) * time.Millisecond,
+		Reader:    evidence.Reader{Home: r.tree.Home, MaxChars: int(r.config.ReadTranscriptChars)},
+		Observe:   r.observe, Warn: r.warn,
+	})
+	if err != nil {
+		return r.failState(errors.Join(err, r.tree.Close()))
+	}
+	stop := r.onSignals(t)
+	defer stop()
+	for _, torn := range r.tree.Torn {
+		r.warn(fmt.Sprintf("%s ended in %d bytes that were never acknowledged; they were cut and kept in %s", torn.Path, torn.Bytes, torn.Saved))
+	}
+	done := make(chan error, 1)
+	go func() { done <- t.Run() }()
+	err = r.feed(t, dir, prompt)
+	if err != nil {
+		t.Post(session.Abandon{})
+		return r.refusal(errors.Join(err, <-done))
+	}
+	if err := <-done; err != nil {
+		return r.failState(err)
+	}
+	return r.report()
+}
+
+// feed settles what a lost process left open, then hands in the prompt.
+func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
+	p := session.Prompt{Text: prompt, Mode: session.OneShot, Limits: limits(r.config), ParentJob: parentJob(r.getenv)}
+	created := time.Now()
+	if r.created {
+		p.Create = &session.Created{Session: r.tree.Root, Root: r.tree.Root, Dir: dir}
+	} else {
+		if err := t.Ask(r.restarted()); err != nil {
+			return err
+		}
+		if s := r.tree.State.Session(); s.ID != "" {
+			created = s.Created
+		} else { // the process was lost before its first decision
+			p.Create = &session.Created{Session: r.tree.Root, Root: r.tree.Root, Dir: dir}
+		}
+	}
+	p.Context = session.ContextSet{Model: r.config.Model, System: systemPrompt(dir, created), Tools: toolsJSON(tool.Definitions())}
+	return t.Ask(p)
+}
+
+// restarted looks for what the lost process left running and for how far the
+// logs of its jobs got.
+func (r *runner) restarted() session.Restarted {
+	in := session.Restarted{Jobs: map[id.Job]job.Found{}, Seqs: r.tree.Seqs}
+	var recorded []proc.Recorded
+	live := r.tree.State.Session().Live()
+	for _, x := range live {
+		recorded = append(recorded, proc.Recorded{Job: string(x.ID), PID: x.PID, StartTicks: x.StartTicks, BootID: x.BootID})
+	}
+	in.Ended, in.Refused = proc.Sweep(recorded)
+	if len(in.Ended) > 0 {
+		r.warn(fmt.Sprintf("processes of the lost session still lived and were ended: %v", in.Ended))
+	}
+	if len(in.Refused) > 0 {
+		r.warn(fmt.Sprintf("processes of the lost session still live and may not be ended: %v", in.Refused))
+	}
+	for _, x := range live {
+		var f job.Found
+		if info, err := joblog.Stat(r.tree.Home.Log(x.ID)); err == nil {
+			f.Total, f.Start = info.End, info.Start
+		}
+		in.Jobs[x.ID] = f
+	}
+	return in
+}
+
+// parentJob is the job that this very process runs in, if it is one.
+func parentJob(getenv func(string) string) id.Job {
+	j, ok := id.ParseJob(getenv("EVENER_JOB_ID"))
+	if !ok {
+		return ""
+	}
+	return j
+}
+
+// observe shows what became durable.
+func (r *runner) observe(w tree.Write) {
+	for _, e := range w.Events {
+		if s, ok := e.(job.StopRequested); ok && s.By == job.ByClose {
+			r.killed = append(r.killed, s.Job)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events.Of(w) {
+		r.emit(e)
+	}
+}
+
+// emit writes an event where it was asked for. r.mu is held by the caller.
+func (r *runner) emit(e host.Event) {
+	line := e.Line()
+	if r.config.Output == "jsonl" {
+		r.out.Write(line)
+	}
+	switch {
+	case r.options.verbose:
+		r.err.Write(line)
+	case isTerminalWriter(r.err):
+		progress(r.err, e)
+	}
+}
+
+// warn shows a warning: as an event where events are shown, and in any case as
+// a line on standard error.
+func (r *runner) warn(message string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := host.Warning(r.tree.Root, time.Now(), message)
+	if r.config.Output == "jsonl" {
+		r.out.Write(e.Line())
+	}
+	if r.options.verbose {
+		r.err.Write(e.Line())
+		return
+	}
+	fmt.Fprintf(r.err, "evener: warning: %s\n", strings.ReplaceAll(message, "\n", " "))
+}
+
+// onSignals ends the run in order at the first signal and at once at the
+// second: what still runs is then ended by the keeper.
+func (r *runner) onSignals(t *supervisor.Tree) (stop func()) {
+	got := make(chan os.Signal, 2)
+	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	quit := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		for {
+			select {
+			case s := <-got:
+				r.mu.Lock()
+				again := r.signal != nil
+				if !again {
+					r.signal = s
+				}
+				r.mu.Unlock()
+				if again {
+					os.Exit(signalStatus(s))
+				}
+				t.Post(session.Close{Why: signalName(s)})
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(got)
+		close(quit)
+		wg.Wait()
+	}
+}
+
+func signalName(s os.Signal) string {
+	switch s {
+	case syscall.SIGTERM:
+		return "SIGTERM"
+	case syscall.SIGHUP:
+		return "SIGHUP"
+	}
+	return "SIGINT"
+}
+
+func signalStatus(s os.Signal) int {
+	switch s {
+	case syscall.SIGTERM:
+		return exitTerminated
+	case syscall.SIGHUP:
+		return 129
+	}
+	return exitInterrupted
+}
+
+// report prints how the run went and gives the exit status.
+func (r *runner) report() int {
+	s := r.tree.State.Session()
+	if err := r.tree.Home.WriteMeta(s); err != nil {
+		r.warn(fmt.Sprintf("the session's summary could not be written: %v", err))
+	}
+	res := host.ResultOf(s, r.killed)
+	switch r.config.Output {
+	case "json", "jsonl":
+		line, err := json.Marshal(res)
+		if err == nil {
+			_, err = r.out.Write(append(line, '\n'))
+		}
+		if err != nil {
+			return r.fail(exitNoReport, "", "write the result: %v", err)
+		}
+	default:
+		if res.Message != "" {
+			if err := printLine(r.out, res.Message); err != nil {
+				return r.fail(exitNoReport, "", "write the report: %v", err)
+			}
+		}
+	}
+	for _, k := range res.Killed {
+		fmt.Fprintf(r.err, "evener: ended at exit: %s %s\n", k.Job, oneLine(k.Description, k.Command))
+	}
+	return r.status(res)
+}
+
+func (r *runner) status(res host.Result) int {
+	resume := "evener --resume " + string(res.Session) + " goes on with it"
+	switch res.Outcome {
+	case session.RunReported, session.RunAnswered:
+		return exitOK
+	case session.RunInterrupted:
+		status := exitInterrupted
+		if r.signal != nil {
+			status = signalStatus(r.signal)
+		}
+		return r.fail(status, resume, "session %s was interrupted", res.Session)
+	}
+	return r.fail(exitNoReport, resume, "session %s ended without a report: %s", res.Session, res.Error)
+}
+
+func printLine(w io.Writer, s string) error {
+	b := bufio.NewWriter(w)
+	b.WriteString(s)
+	if !strings.HasSuffix(s, "\n") {
+		b.WriteByte('\n')
+	}
+	return b.Flush()
+}
+
+// systemPrompt tells the model where it is. Its day is that of the session's
+// start, so that a resumed session asks with the same text.
+func systemPrompt(dir string, created time.Time) string {
+	e := tool.Env{Dir: dir, Platform: runtime.GOOS + "/" + runtime.GOARCH, Date: created.Format(time.DateOnly), Shell: proc.Shell(), Git: store.Repository(dir) != ""}
+	e.Agents, e.AgentsPath = agentsFile(dir)
+	return tool.SystemPrompt(e)
+}
+
+// agentsFile finds the nearest AGENTS.md at or above a folder, inside its repository.
+func agentsFile(dir string) (content, path string) {
+	root := store.Repository(dir)
+	for d := dir; ; d = filepath.Dir(d) {
+		p := filepath.Join(d, "AGENTS.md")
+		f, err := os.Open(p)
+		if err == nil {
+			b, err := io.ReadAll(io.LimitReader(f, 1<<20))
+			f.Close()
+			if err == nil {
+				return string(b), p
+			}
+		}
+		if d == root || root == "" {
+			return "", ""
+		}
+	}
+}
+
+// secretVariables never reach a command.
+func secret(name string) bool {
+	switch name {
+	case "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "EVENER_JOB_ID", "EVENER_SESSION_ID", "EVENER_SCRATCH_DIR":
+		return true
+	}
+	return false
+}
+
+// commandEnv is the environment of commands: this process's own without keys
+// and without what names a session that it may run in, and with what keeps
+// programs from waiting for a person.
+func commandEnv(environ []string) []string {
+	defaults := map[string]string{"GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "TERM": "dumb"}
+	var out []string
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if secret(name) {
+			continue
+		}
+		delete(defaults, name)
+		out = append(out, kv)
+	}
+	for _, name := range []string{"GIT_TERMINAL_PROMPT", "PAGER", "TERM"} {
+		if v, ok := defaults[name]; ok {
+			out = append(out, name+"="+v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,146 @@
+// Package evidence reads what sessions keep: the output of shell jobs, by
+// job: refs. The model's read_transcript and the user's evener show go through
+// it, so the two cannot differ. A read is a snapshot of durable state: it never
+// waits, consumes nothing, and needs no living owner.
+package evidence
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"evener/internal/fault"
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/joblog"
+	"evener/internal/session"
+	"evener/internal/store"
+)
+
+// Reader reads from one state folder.
+type Reader struct {
+	Home store.Home
+	// MaxChars bounds the markdown view, in characters.
+	MaxChars int
+}
+
+// Record is what a read says of the job itself.
+type Record struct {
+	ID      id.Job
+	Status  job.Status
+	Running bool
+	Command string
+	Total   int64 // lifetime output bytes
+	Start   int64 // first retained byte
+	Pruned  bool  // retention removed the output
+}
+
+// RecordOf takes the record of a folded job. l is what is known live of it.
+func RecordOf(s *job.State, l job.Live) Record {
+	r := Record{ID: s.ID, Status: s.Public(), Running: !s.Terminal(), Command: s.Command, Total: s.TotalBytes(l), Pruned: s.Pruned}
+	if s.Terminal() {
+		r.Start = s.End.RetainedStart
+	}
+	return r
+}
+
+// Lookup finds the record of any job in the state folder by the owner that
+// its id names. A forged owner reads like an unknown id.
+func (r Reader) Lookup(j id.Job) (Record, *fault.Error) {
+	missing := fault.New(fault.TargetNotFound, "read_transcript: no job %s", j)
+	if !r.Home.Has(j.Owner()) {
+		return Record{}, missing
+	}
+	t, err := store.Load(r.Home, j.Owner(), 0)
+	if err != nil {
+		return Record{}, fault.New(fault.TargetNotFound, "read_transcript: the record of %s cannot be read: %v", j, err)
+	}
+	s := t.Session().Job(j)
+	if s == nil {
+		return Record{}, missing
+	}
+	info, err := joblog.Stat(r.Home.Log(j))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Record{}, fault.New(fault.OutputUnavailable, "read_transcript: %v", err)
+	}
+	return RecordOf(s, job.Live{Job: j, Total: info.End}), nil
+}
+
+// Read gives the view that the arguments ask for, as compact JSON.
+func (r Reader) Read(rec Record, a session.ReadTranscriptCall) ([]byte, *fault.Error) {
+	var view any
+	var err *fault.Error
+	switch {
+	case a.OutputMatch != nil:
+		view, err = r.search(rec, a)
+	case a.OffsetBytes != nil:
+		view, err = r.page(rec, *a.OffsetBytes)
+	default:
+		view, err = r.markdown(rec)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return compact(view), nil
+}
+
+// base are the fields that pages and searches share.
+type base struct {
+	Ref           string `json:"transcript_ref"`
+	TotalBytes    int64  `json:"total_bytes"`
+	RetainedStart int64  `json:"retained_start_bytes"`
+	JobStatus     string `json:"job_status"` // running or terminal
+}
+
+func (rec Record) base(in joblog.Info) base {
+	b := base{Ref: job.Ref(rec.ID), TotalBytes: max(rec.Total, in.End), RetainedStart: max(rec.Start, in.Start), JobStatus: "terminal"}
+	if rec.Running {
+		b.JobStatus = "running"
+	}
+	return b
+}
+
+// unavailable turns a failed read of bytes into its code.
+func (rec Record) unavailable(err error) *fault.Error {
+	switch {
+	case rec.Pruned:
+		return fault.New(fault.OutputUnavailable, "read_transcript: the output of %s was removed by retention (output_keep_total_bytes); its record remains", rec.ID)
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.New(fault.OutputUnavailable, "read_transcript: no output of %s is kept", rec.ID)
+	}
+	if e, ok := errors.AsType[*joblog.EvictedError](err); ok {
+		return fault.New(fault.OutputUnavailable, "read_transcript: byte %d of %s is no longer kept; the retained output begins at byte %d", e.Offset, rec.ID, e.Start)
+	}
+	if e, ok := errors.AsType[*joblog.PastEndError](err); ok {
+		return fault.New(fault.OutputUnavailable, "read_transcript: byte %d of %s does not exist; the output ends at byte %d", e.Offset, rec.ID, e.End)
+	}
+	return fault.New(fault.OutputUnavailable, "read_transcript: %v", err)
+}
+
+// empty reports whether the job printed nothing at all, so that a missing file is no loss.
+func (rec Record) empty() bool { return rec.Total == 0 && !rec.Pruned }
+
+func compact(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(fmt.Sprintf("evidence: view does not encode: %v", err)) // views are plain structs
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// fence returns a code fence longer than any run of backticks in s.
+func fence(s string) string {
+	longest, run := 2, 0
+	for _, c := range s {
+		if run++; c != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return strings.Repeat("`", longest+1)
+}

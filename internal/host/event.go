@@ -1,0 +1,203 @@
+// Package host turns what a tree did into what its users see: typed events and
+// the final object. It reads durable writes and decides nothing.
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"evener/internal/attention"
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/session"
+	"evener/internal/transcript"
+	"evener/internal/tree"
+)
+
+// Event is one line of the event stream. docs/events.md describes each type.
+type Event struct {
+	Event   string     `json:"event"`
+	Session id.Session `json:"session_id"`
+	At      string     `json:"at"`
+	Step    int64      `json:"step,omitempty"` // the decision that it comes from; none for a warning
+	Data    any        `json:"data"`
+}
+
+// Line is the event as one line of JSON, with its newline.
+func (e Event) Line() []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		panic("host: event does not encode: " + err.Error()) // events are plain structs
+	}
+	return b.Bytes()
+}
+
+// WarningData is the payload of WARNING.
+type WarningData struct {
+	Message string `json:"message"`
+}
+
+// Warning is an event about something that is no decision.
+func Warning(s id.Session, at time.Time, message string) Event {
+	return Event{Event: "WARNING", Session: s, At: job.Stamp(at), Data: WarningData{message}}
+}
+
+// JobData is the payload of JOB_STARTED and JOB_FINISHED: shell state only.
+type JobData struct {
+	Job         id.Job     `json:"job_id"`
+	Type        string     `json:"job_type"`
+	Status      job.Status `json:"status"`
+	Reason      string     `json:"reason,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Command     string     `json:"command,omitempty"`
+	ExitCode    *int       `json:"exit_code,omitempty"`
+	OutputBytes *int64     `json:"output_bytes,omitempty"`
+}
+
+// CommunicateData is the payload of COMMUNICATE.
+type CommunicateData struct {
+	Message string                     `json:"message"`
+	EndTurn bool                       `json:"end_turn"`
+	Output  *session.CommunicateOutput `json:"output,omitempty"`
+}
+
+type turnStarted struct {
+	Turn int64            `json:"turn_id"`
+	Kind session.TurnKind `json:"kind"`
+}
+
+type sessionStarted struct {
+	Run   int64        `json:"run"`
+	Mode  session.Mode `json:"mode"`
+	Model string       `json:"model"`
+	Dir   string       `json:"dir"`
+}
+
+type notice struct {
+	ID  string `json:"attention_id"`
+	Job id.Job `json:"job_id"`
+}
+
+// Projector makes events of writes, in order. It remembers only what later
+// writes refer to.
+type Projector struct {
+	decode session.Decoder
+	said   map[string]transcript.Call // calls that may be communicate
+	jobs   map[id.Job]job.Intended
+	model  string
+	dir    string
+}
+
+// NewProjector begins at the state that the writes go on from.
+func NewProjector(decode session.Decoder, s *session.State) *Projector {
+	return &Projector{decode: decode, said: map[string]transcript.Call{}, jobs: map[id.Job]job.Intended{}, model: s.Context.Model, dir: s.Dir}
+}
+
+// Of lists the events of one write.
+func (p *Projector) Of(w tree.Write) []Event {
+	var out []Event
+	for _, e := range w.Events {
+		name, data := p.project(e, w.Events)
+		if name != "" {
+			out = append(out, Event{Event: name, Session: w.Session, At: job.Stamp(w.At), Step: w.Step, Data: data})
+		}
+		if f, ok := e.(job.Finished); ok {
+			out = append(out, p.finished(w, f)...)
+		}
+	}
+	return out
+}
+
+func (p *Projector) project(e session.Event, line []session.Event) (string, any) {
+	switch e := e.(type) {
+	case session.Created:
+		p.dir = e.Dir
+	case session.ContextSet:
+		p.model = e.Model
+	case session.RunStarted:
+		for _, x := range line { // a changed model stands further on in the same line
+			if c, ok := x.(session.ContextSet); ok {
+				p.model = c.Model
+			}
+		}
+		return "SESSION_START", sessionStarted{e.Run, e.Mode, p.model, p.dir}
+	case session.RunEnded:
+		return "SESSION_END", e
+	case session.TurnStarted:
+		return "TURN_START", turnStarted{e.Turn, e.Type}
+	case session.TurnEnded:
+		return "TURN_END", e
+	case session.Requested:
+		return "MODEL_REQUEST", e
+	case session.Reported:
+		return "COMMUNICATE", CommunicateData{e.Message, true, e.Output}
+	case transcript.UserSaid:
+		return "USER_INPUT", e
+	case transcript.AssistantSaid:
+		for _, c := range e.Calls {
+			p.said[c.ID] = c
+		}
+		return "ASSISTANT", e
+	case transcript.Answered:
+		return p.answered(e)
+	case attention.Armed:
+		return "NOTIFICATION", notice{e.ID, e.Source}
+	case job.Intended:
+		p.jobs[e.Job] = e
+	case job.Started:
+		if in := p.jobs[e.Job]; in.Mode == job.Background {
+			return "JOB_STARTED", started(in)
+		}
+	case job.Promoted:
+		return "JOB_STARTED", started(p.jobs[e.Job])
+	}
+	return "", nil
+}
+
+func started(in job.Intended) JobData {
+	return JobData{Job: in.Job, Type: "shell", Status: job.Running, Description: in.Description, Command: in.Command}
+}
+
+// finished gives the pair for a kept completion, the end for any other record,
+// and nothing for an ephemeral command, which has no job.
+func (p *Projector) finished(w tree.Write, f job.Finished) []Event {
+	in, known := p.jobs[f.Job]
+	delete(p.jobs, f.Job)
+	if !f.Kept {
+		return nil
+	}
+	at := job.Stamp(w.At)
+	var out []Event
+	if known && in.Mode == job.Foreground && !p.promoted(w, f.Job) {
+		out = append(out, Event{Event: "JOB_STARTED", Session: w.Session, At: at, Step: w.Step, Data: started(in)})
+	}
+	return append(out, Event{Event: "JOB_FINISHED", Session: w.Session, At: at, Step: w.Step, Data: JobData{
+		Job: f.Job, Type: "shell", Status: f.Status, Reason: f.Reason, Description: in.Description, ExitCode: f.ExitCode, OutputBytes: &f.TotalBytes}})
+}
+
+// promoted tells a kept foreground completion, which its call sees end, from a
+// promoted job: only the former is settled in the same line.
+func (p *Projector) promoted(w tree.Write, j id.Job) bool {
+	for _, e := range w.Events {
+		if s, ok := e.(attention.SettledInline); ok && s.Source == j {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Projector) answered(e transcript.Answered) (string, any) {
+	c := p.said[e.Call]
+	delete(p.said, e.Call)
+	if e.Name == "communicate" && !e.IsError {
+		if call, err := p.decode(c.Name, c.Arguments); err == nil {
+			if m, ok := call.(session.CommunicateCall); ok && !m.EndTurn {
+				return "COMMUNICATE", CommunicateData{m.Message, false, m.Output}
+			}
+		}
+	}
+	return "TOOL_RESULT", e
+}

@@ -1,0 +1,61 @@
+package host
+
+import (
+	"evener/internal/id"
+	"evener/internal/session"
+)
+
+// Result is the final object of a run, the last line of --output jsonl and the
+// only one of --output json.
+type Result struct {
+	Type     string                     `json:"type"` // result
+	Session  id.Session                 `json:"session_id"`
+	Outcome  session.RunOutcome         `json:"outcome"`
+	Reported bool                       `json:"reported"` // the model reported; false for bare text
+	Message  string                     `json:"message"`
+	Output   *session.CommunicateOutput `json:"output,omitempty"`
+	Error    string                     `json:"error,omitempty"`
+	Killed   []KilledJob                `json:"killed_jobs"` // jobs that still ran and were ended at exit
+	Turns    int64                      `json:"turns"`
+	Requests int64                      `json:"requests"`
+	Usage    Usage                      `json:"usage"`
+}
+
+// KilledJob is a job that was ended because the process exits.
+type KilledJob struct {
+	Job         id.Job `json:"job_id"`
+	Description string `json:"description,omitempty"`
+	Command     string `json:"command"`
+}
+
+// Usage counts tokens over the whole session.
+type Usage struct {
+	Input  int64 `json:"input_tokens"`
+	Output int64 `json:"output_tokens"`
+}
+
+// ResultOf summarises a run that has ended.
+func ResultOf(s *session.State, killed []id.Job) Result {
+	r := Result{
+		Type: "result", Session: s.ID, Outcome: s.Run.Outcome, Killed: []KilledJob{}, Turns: s.Turns, Requests: s.Run.Requests,
+		Usage: Usage{s.Tokens.Input, s.Tokens.Output},
+	}
+	if a := s.Run.Answer; a != nil {
+		r.Reported, r.Message, r.Output = a.Reported, a.Text, a.Output
+	}
+	switch s.Run.Outcome {
+	case session.RunReported, session.RunAnswered:
+	case session.RunNoReport:
+		r.Error = "the model ended its turn without a report"
+	default:
+		r.Error = s.Run.LastReason
+	}
+	for _, j := range killed {
+		k := KilledJob{Job: j}
+		if x := s.Job(j); x != nil {
+			k.Description, k.Command = x.Description, x.Command
+		}
+		r.Killed = append(r.Killed, k)
+	}
+	return r
+}

@@ -1,0 +1,182 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"evener/internal/attention"
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/session"
+	"evener/internal/transcript"
+	"evener/internal/tree"
+	"evener/journal"
+)
+
+// kinds is every kind of event that a journal may hold. An unknown kind, and
+// an unknown field of a known one, fail closed: a program that does not know
+// what a line says must not go on from it.
+var kinds = table(
+	kind[session.Created], kind[session.ContextSet],
+	kind[session.RunStarted], kind[session.RunEnding], kind[session.RunEnded],
+	kind[session.TurnStarted], kind[session.Requested], kind[session.Reported], kind[session.TurnEnded],
+	kind[transcript.UserSaid], kind[transcript.AssistantSaid], kind[transcript.Answered],
+	kind[attention.Armed], kind[attention.Consumed], kind[attention.SettledInline],
+	kind[job.Intended], kind[job.Started], kind[job.Promoted], kind[job.StopRequested], kind[job.Finished], kind[job.OutputPruned],
+)
+
+type decoder func(data []byte) (session.Event, error)
+
+func kind[E session.Event]() (string, decoder) {
+	var zero E
+	return zero.Kind(), func(data []byte) (session.Event, error) {
+		var e E
+		d := json.NewDecoder(bytes.NewReader(data))
+		d.DisallowUnknownFields()
+		err := d.Decode(&e)
+		return e, err
+	}
+}
+
+func table(rows ...func() (string, decoder)) map[string]decoder {
+	t := map[string]decoder{}
+	for _, row := range rows {
+		k, d := row()
+		t[k] = d
+	}
+	return t
+}
+
+// maxInline is the size of an event's data above which it stands in a file of
+// its own, so that lines stay readable.
+const maxInline = 1 << 20
+
+// aside is the data of an event that stands in files/<sha256>.
+type aside struct {
+	File  string `json:"file_sha256"`
+	Bytes int64  `json:"file_bytes"`
+}
+
+// encode makes a line of a decision's write. Large data is put aside first,
+// synced, so that the line never names what is not there.
+func encode(h Home, w tree.Write) (journal.Record, error) {
+	r := journal.Record{Step: w.Step, At: w.At, Cause: w.Cause}
+	for _, e := range w.Events {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(e); err != nil {
+			return r, fmt.Errorf("encode %s: %w", e.Kind(), err)
+		}
+		data := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+		if len(data) > maxInline {
+			var err error
+			if data, err = putAside(h, w.Session, data); err != nil {
+				return r, fmt.Errorf("put aside %s: %w", e.Kind(), err)
+			}
+		}
+		r.Events = append(r.Events, journal.Event{Kind: e.Kind(), Data: data})
+	}
+	return r, nil
+}
+
+func putAside(h Home, s id.Session, data []byte) ([]byte, error) {
+	sum := sha256.Sum256(data)
+	a := aside{File: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}
+	dir := filepath.Join(h.Dir(s), "files")
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, err
+	}
+	if err := writeSynced(filepath.Join(dir, a.File), data); err != nil {
+		return nil, err
+	}
+	for _, d := range []string{dir, filepath.Dir(dir)} {
+		if err := syncDir(d); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(a)
+}
+
+func writeSynced(path string, data []byte) error {
+	tmp := path + ".tmp"
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err != nil {
+		os.Remove(tmp) // what is left of it is of no use; the first error says why
+	}
+	return err
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	return errors.Join(err, d.Close())
+}
+
+var asidePrefix = []byte(`{"file_sha256":"`)
+
+// decode reads one event.
+func decode(h Home, s id.Session, kind string, data []byte) (session.Event, error) {
+	d := kinds[kind]
+	if d == nil {
+		return nil, fmt.Errorf("unknown kind %q: written by a later version?", kind)
+	}
+	if bytes.HasPrefix(data, asidePrefix) {
+		var err error
+		if data, err = fetchAside(h, s, data); err != nil {
+			return nil, fmt.Errorf("%s: %w", kind, err)
+		}
+	}
+	e, err := d(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kind, err)
+	}
+	return e, nil
+}
+
+func fetchAside(h Home, s id.Session, data []byte) ([]byte, error) {
+	var a aside
+	if err := json.Unmarshal(data, &a); err != nil {
+		return nil, err
+	}
+	if sum, err := hex.DecodeString(a.File); err != nil || len(sum) != sha256.Size {
+		return nil, fmt.Errorf("names no file: %q", a.File)
+	}
+	path := filepath.Join(h.Dir(s), "files", a.File)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	body, err := io.ReadAll(io.LimitReader(f, a.Bytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != a.File {
+		return nil, fmt.Errorf("%s does not hold what its name says", path)
+	}
+	return body, nil
+}

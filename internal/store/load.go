@@ -1,0 +1,95 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"evener/internal/fault"
+	"evener/internal/id"
+	"evener/internal/session"
+	"evener/internal/tree"
+	"evener/journal"
+)
+
+// FoldError is damage above the framing: a line that is whole but says what
+// cannot follow.
+type FoldError struct {
+	Path string
+	Line int64
+	Seq  int64
+	Off  int64
+	Err  error
+}
+
+func (e *FoldError) Error() string {
+	return fmt.Sprintf("journal %s is damaged at line %d, offset %d: %v", e.Path, e.Line, e.Off, e.Err)
+}
+
+func (e *FoldError) Unwrap() error { return e.Err }
+
+// folding returns a visitor that folds the lines of one session's journal.
+func folding(h Home, t *tree.State, s id.Session) func(journal.Entry) error {
+	line := int64(0)
+	return func(e journal.Entry) error {
+		line++
+		if e.Own() {
+			return nil
+		}
+		var events []session.Event
+		for kind, data := range e.Events() {
+			ev, err := decode(h, s, kind, data)
+			if err != nil {
+				return &FoldError{h.Journal(s), line, e.Seq, e.Off, err}
+			}
+			events = append(events, ev)
+		}
+		if err := t.Apply(s, e.Step, e.At(), events); err != nil {
+			return &FoldError{h.Journal(s), line, e.Seq, e.Off, err}
+		}
+		return nil
+	}
+}
+
+// Load folds a tree from its files without writing anything. upTo limits the
+// fold to that step; 0 is no limit.
+func Load(h Home, root id.Session, upTo int64) (*tree.State, error) {
+	t := tree.New(root)
+	fold := folding(h, t, root)
+	for e, err := range journal.Read(h.Journal(root), journal.Pos{}) {
+		if err != nil {
+			return nil, legacy(err)
+		}
+		if upTo > 0 && e.Step > upTo {
+			break
+		}
+		if err := fold(e); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// legacy turns damage at a row of an older program into the refusal that the
+// contract names: such state is not translated, and nothing new is admitted.
+func legacy(err error) error {
+	var bad *journal.CorruptError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	var row struct {
+		Type  string `json:"type"`
+		Job   string `json:"job_id"`
+		Watch string `json:"watch_id"`
+	}
+	if json.Unmarshal(bad.Raw, &row) != nil || row.Job == "" {
+		return err
+	}
+	switch {
+	case row.Watch != "" || row.Type == "watch":
+		return fault.New(fault.LegacyDelegateWatch, "%s line %d is a watch row of an older program, addressed by a delegate's job id; it is not translated. Move the session's folder away to go on without it", bad.Path, bad.Line)
+	case row.Type == "delegate":
+		return fault.New(fault.LegacyDelegateState, "%s line %d is a delegate row of an older program; it is not translated. Move the session's folder away to go on without it", bad.Path, bad.Line)
+	}
+	return err
+}

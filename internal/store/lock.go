@@ -1,0 +1,105 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"evener/internal/id"
+)
+
+// Holder is who holds a tree, as its lock file tells.
+type Holder struct {
+	PID    int    `json:"pid"`
+	BootID string `json:"boot_id"`
+	Since  string `json:"since"`
+}
+
+// LockedError refuses a tree that another process writes.
+type LockedError struct {
+	Session id.Session
+	Holder  Holder
+}
+
+func (e *LockedError) Error() string {
+	if e.Holder.PID == 0 {
+		return fmt.Sprintf("session %s is locked by another process", e.Session)
+	}
+	return fmt.Sprintf("session %s is in use by process %d (since %s); end that process or wait for it", e.Session, e.Holder.PID, e.Holder.Since)
+}
+
+// dyingWait is how long a lock waits for the helper of a holder that is dead:
+// it is ending the commands of the tree and lets go when nothing is left.
+const dyingWait = 5 * time.Second
+
+// Lock takes the lock of a tree. The descriptor is meant to be inherited by
+// the process that keeps the tree's commands, so that the lock frees only when
+// the whole tree is dead. A living holder is refused at once, by name.
+func (h Home) Lock(root id.Session, bootID string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(h.Dir(root), "lock"), os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock session %s: %w", root, err)
+	}
+	if err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			f.Close()
+			return nil, fmt.Errorf("lock session %s: %w", root, err)
+		}
+		who := holder(f)
+		if who.PID == 0 || who.BootID == bootID && syscall.Kill(who.PID, 0) != syscall.ESRCH {
+			f.Close()
+			return nil, &LockedError{root, who}
+		}
+		if !waitLock(f, dyingWait) {
+			return nil, &LockedError{root, who}
+		}
+	}
+	me, err := json.Marshal(Holder{PID: os.Getpid(), BootID: bootID, Since: time.Now().UTC().Format(time.RFC3339)})
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.WriteAt(append(me, '\n'), 0)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock session %s: %w", root, err)
+	}
+	return f, nil
+}
+
+// waitLock takes the lock within a time. When the time runs out the waiting
+// call stays behind with the descriptor: flock cannot be cancelled, and the
+// caller refuses the tree and exits.
+func waitLock(f *os.File, limit time.Duration) bool {
+	got := make(chan error, 1)
+	go func() { got <- flock(f, syscall.LOCK_EX) }()
+	select {
+	case err := <-got:
+		return err == nil
+	case <-time.After(limit):
+		return false
+	}
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		if err := syscall.Flock(int(f.Fd()), how); err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+func holder(f *os.File) Holder {
+	var who Holder
+	buf := make([]byte, 512)
+	n, _ := f.ReadAt(buf, 0) // a short read is expected; an unreadable holder stays unnamed
+	if json.Unmarshal(buf[:n], &who) != nil {
+		return Holder{}
+	}
+	return who
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"evener/internal/id"
+	"evener/internal/session"
+	"evener/internal/text"
+	"evener/internal/transcript"
+)
+
+// Meta is a session's summary for listings: derived from the journal, rebuilt
+// whenever it is missing or names another journal size.
+type Meta struct {
+	Session     id.Session `json:"session_id"`
+	Root        id.Session `json:"root_session_id"`
+	Dir         string     `json:"dir"`
+	Model       string     `json:"model"`
+	Created     time.Time  `json:"created_at"`
+	Last        time.Time  `json:"last_activity"`
+	Title       string     `json:"title"` // beginning of the first prompt
+	Turns       int64      `json:"turns"`
+	Jobs        int        `json:"jobs"`
+	Outcome     string     `json:"outcome"` // of the latest run; "open" while it is not ended
+	JournalSize int64      `json:"journal_bytes"`
+}
+
+// metaOf derives the summary of a folded session.
+func metaOf(s *session.State, size int64) Meta {
+	m := Meta{
+		Session: s.ID, Root: s.Root, Dir: s.Dir, Model: s.Context.Model, Created: s.Created, Last: s.LastAt,
+		Turns: s.Turns, Jobs: len(s.Jobs()), Outcome: string(s.Run.Outcome), JournalSize: size,
+	}
+	if s.Run.Open {
+		m.Outcome = "open"
+	}
+	for _, e := range s.Transcript.Entries {
+		if e.Role == transcript.User {
+			m.Title = text.Preview(e.Text, 80)
+			break
+		}
+	}
+	return m
+}
+
+func (h Home) metaPath(s id.Session) string { return filepath.Join(h.Dir(s), "meta.json") }
+
+// WriteMeta writes the summary of a folded session. It is derived, so a
+// failure loses nothing and a listing makes it again.
+func (h Home) WriteMeta(s *session.State) error {
+	info, err := os.Stat(h.Journal(s.ID))
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(metaOf(s, info.Size()))
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(h.metaPath(s.ID), append(b, '\n'), 0o600)
+}
+
+// Listed is a session of a listing, or why it cannot be read.
+type Listed struct {
+	Meta
+	Err error
+}
+
+// List summarises the sessions, the latest activity first. A session that
+// cannot be read is listed with its error; the others go on.
+func (h Home) List() ([]Listed, error) {
+	ids, err := h.IDs()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Listed, 0, len(ids))
+	for _, s := range ids {
+		if h.Has(s) {
+			out = append(out, h.summary(s))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Listed) int {
+		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(b.Session, a.Session))
+	})
+	return out, nil
+}
+
+func (h Home) summary(s id.Session) Listed {
+	info, err := os.Stat(h.Journal(s))
+	if err != nil {
+		return Listed{Meta{Session: s}, err}
+	}
+	var m Meta
+	if b, err := os.ReadFile(h.metaPath(s)); err == nil && json.Unmarshal(b, &m) == nil && m.JournalSize == info.Size() && m.Session == s {
+		return Listed{Meta: m}
+	}
+	t, err := Load(h, s, 0)
+	if err != nil {
+		return Listed{Meta{Session: s}, err}
+	}
+	m = metaOf(t.Session(), info.Size())
+	if m.Session == "" { // a journal without a first decision
+		m.Session, m.Root, m.Outcome = s, s, "empty"
+	}
+	return Listed{Meta: m}
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"evener/internal/id"
+)
+
+// Home is a state folder.
+type Home struct {
+	// Project is the .evener folder of the project, which holds its settings.
+	// It need not exist.
+	Project string
+	// Sessions holds one folder a session.
+	Sessions string
+}
+
+const folder = ".evener"
+
+// Find locates the state folder for a working directory: the nearest .evener
+// at or above it, as far up as the repository reaches; without a repository
+// only dir itself counts. stateDir, if not empty, moves sessions/ only.
+func Find(dir, stateDir string) (Home, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Home{}, fmt.Errorf("find the state folder: %w", err)
+	}
+	h := Home{Project: filepath.Join(nearest(dir), folder)}
+	h.Sessions = filepath.Join(h.Project, "sessions")
+	if stateDir != "" {
+		if stateDir, err = filepath.Abs(stateDir); err != nil {
+			return Home{}, fmt.Errorf("find the state folder: %w", err)
+		}
+		h.Sessions = filepath.Join(stateDir, "sessions")
+	}
+	return h, nil
+}
+
+// nearest is the folder whose .evener counts for dir.
+func nearest(dir string) string {
+	root := Repository(dir)
+	if root == "" {
+		return dir
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		if isDir(filepath.Join(d, folder)) {
+			return d
+		}
+		if d == root {
+			return dir
+		}
+	}
+}
+
+// Repository is the root of the git repository that dir lies in, or "".
+func Repository(dir string) string {
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return ""
+		}
+	}
+}
+
+func isDir(p string) bool {
+	info, err := os.Stat(p)
+	return err == nil && info.IsDir()
+}
+
+// Make creates what is missing of the folder. The .gitignore is written with
+// the folder, so that session state is not committed by accident.
+func (h Home) Make() error {
+	if filepath.Dir(h.Sessions) == h.Project && !isDir(h.Project) {
+		if err := os.MkdirAll(h.Project, 0o700); err != nil {
+			return fmt.Errorf("make the state folder: %w", err)
+		}
+		ignore := filepath.Join(h.Project, ".gitignore")
+		if err := os.WriteFile(ignore, []byte("sessions/\n"), 0o600); err != nil {
+			return fmt.Errorf("make the state folder: %w", err)
+		}
+	}
+	if err := os.MkdirAll(h.Sessions, 0o700); err != nil {
+		return fmt.Errorf("make the state folder: %w", err)
+	}
+	return nil
+}
+
+// Dir is the folder of a session, Journal its journal.
+func (h Home) Dir(s id.Session) string     { return filepath.Join(h.Sessions, string(s)) }
+func (h Home) Journal(s id.Session) string { return filepath.Join(h.Dir(s), "session.jsonl") }
+
+// Scratch is the scratch folder of a tree.
+func (h Home) Scratch(root id.Session) string { return filepath.Join(h.Dir(root), "scratch") }
+
+// Log is the output file of a job, in its owner's folder.
+func (h Home) Log(j id.Job) string {
+	return filepath.Join(h.Dir(j.Owner()), "jobs", string(j)+".log")
+}
+
+// IDs lists the sessions there are, oldest first. Other names in the folder
+// are passed over: they are not sessions.
+func (h Home) IDs() ([]id.Session, error) {
+	entries, err := os.ReadDir(h.Sessions)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	var out []id.Session
+	for _, e := range entries {
+		if s, ok := id.ParseSession(e.Name()); ok && e.IsDir() {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// Has reports whether the session has a journal.
+func (h Home) Has(s id.Session) bool {
+	_, err := os.Stat(h.Journal(s))
+	return err == nil
+}

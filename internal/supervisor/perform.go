@@ -1,0 +1,172 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"evener/internal/effect"
+	"evener/internal/evidence"
+	"evener/internal/fault"
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/joblog"
+	"evener/internal/proc"
+	"evener/internal/session"
+	"evener/internal/tree"
+)
+
+// perform acts on decisions that are durable. Nothing here waits.
+func (t *Tree) perform(effects []tree.Effect) {
+	for _, e := range effects {
+		switch e := e.Effect.(type) {
+		case effect.StartProcess:
+			t.outside(func() { t.start(e) })
+		case effect.ReleaseProcess:
+			if err := t.procs.Release(string(e.Job)); err != nil {
+				t.o.Warn(fmt.Sprintf("job %s could not be released: %v", e.Job, err))
+			}
+		case effect.StopProcess:
+			// A job whose end is already known needs no stop: its exit is on its way.
+			if err := t.procs.Stop(string(e.Job), e.Grace); err != nil && !errors.Is(err, proc.ErrNoJob) {
+				t.o.Warn(fmt.Sprintf("job %s could not be stopped: %v", e.Job, err))
+			}
+		case effect.KeepOutput:
+			t.procs.Keep(string(e.Job))
+		case effect.DropOutput:
+			if err := joblog.Remove(t.o.Store.Home.Log(e.Job)); err != nil {
+				t.o.Warn(err.Error())
+			}
+		case effect.Detach:
+			t.outside(func() { t.detach(e) })
+		case effect.CallModel:
+			t.callModel(e.Request)
+		case effect.CancelModel:
+			if cancel := t.requests[e.Request]; cancel != nil {
+				cancel()
+			}
+		case effect.ReadOutput:
+			t.read(e)
+		case effect.SetTimer:
+			t.setTimer(e)
+		case effect.EndRun:
+			t.ended = true
+		}
+	}
+}
+
+// outside runs slow work beside the loop.
+func (t *Tree) outside(work func()) {
+	t.wg.Add(1)
+	go func() {
+		defer t.wg.Done()
+		work()
+	}()
+}
+
+func (t *Tree) setTimer(e effect.SetTimer) {
+	if old := t.timers[e.Key]; old != nil {
+		old.Stop()
+	}
+	t.timers[e.Key] = time.AfterFunc(e.After, func() { t.Post(session.TimerFired{Key: e.Key}) })
+}
+
+// command is how a job's shell is to be made.
+func (t *Tree) command(j id.Job, line, dir string) proc.Command {
+	scratch := t.o.Store.Home.Scratch(t.o.Store.Root)
+	return proc.Command{
+		Job: string(j), Line: line, Dir: dir, LogPath: t.o.Store.Home.Log(j), LogCap: t.o.OutputCap, Scratch: scratch,
+		Env: []string{"EVENER_SESSION_ID=" + string(t.o.Store.Root), "EVENER_SCRATCH_DIR=" + scratch, "TMPDIR=" + scratch},
+	}
+}
+
+func (t *Tree) start(e effect.StartProcess) {
+	if err := os.MkdirAll(t.o.Store.Home.Scratch(t.o.Store.Root), 0o700); err != nil {
+		t.Post(session.LaunchFailed{Job: e.Job, Text: fmt.Sprintf("make the scratch folder: %v", err)})
+		return
+	}
+	s, err := t.procs.Start(t.command(e.Job, e.Command, e.Dir))
+	if err != nil {
+		t.Post(session.LaunchFailed{Job: e.Job, Text: err.Error()})
+		return
+	}
+	t.Post(session.Launched{Job: e.Job, Launch: job.Launch{PID: s.PID, StartTicks: s.StartTicks, BootID: s.BootID}})
+}
+
+// detach starts a command that outlives the session: it gets no job id, no
+// scratch, and the system's own temporary folder.
+func (t *Tree) detach(e effect.Detach) {
+	pid, err := t.procs.Detach(proc.Command{Line: e.Command, Dir: e.Dir,
+		Env: []string{"EVENER_SESSION_ID=" + string(t.o.Store.Root)}, Scratch: os.TempDir()})
+	done := session.Detached{Call: e.Call, PID: pid}
+	if err != nil {
+		done.Error = err.Error()
+	}
+	t.Post(done)
+}
+
+// fromProc takes the reports of processes.
+func (t *Tree) fromProc(e proc.Event) {
+	switch e := e.(type) {
+	case proc.Exited:
+		x := job.Exit{Code: e.Code, Signal: e.Signal, Signalled: e.Stopped, LeftBehind: e.LeftBehind, Survivors: e.Survivors,
+			Total: e.Total, Start: e.Start, Head: string(e.Head), Tail: string(e.Tail)}
+		if e.Err != nil {
+			x.Err = e.Err.Error()
+		}
+		t.Post(session.Exited{Job: id.Job(e.Job), Exit: x})
+	case proc.KeeperDied:
+		t.o.Warn("the process keeper died (" + e.State + "); its commands are ended, the next command starts another")
+	}
+}
+
+// read answers a read_transcript call beside the loop, from a record taken now.
+func (t *Tree) read(e effect.ReadOutput) {
+	s := t.o.Store.State.Session()
+	open := s.Transcript.Open()
+	if len(open) == 0 || open[0].ID != e.Call {
+		return
+	}
+	call, refusal := t.o.Decode(open[0].Name, open[0].Arguments)
+	args, ok := call.(session.ReadTranscriptCall)
+	if refusal != nil || !ok {
+		return
+	}
+	var rec *evidence.Record
+	if x := s.Job(e.Job); x != nil {
+		r := evidence.RecordOf(x, t.live(e.Job))
+		rec = &r
+	}
+	t.outside(func() {
+		data, err := t.readRecord(rec, e.Job, args)
+		done := session.ReadDone{Call: e.Call, Data: data}
+		if err != nil {
+			done.IsError, done.Text = true, err.Error()
+		}
+		t.Post(done)
+	})
+}
+
+func (t *Tree) readRecord(rec *evidence.Record, j id.Job, args session.ReadTranscriptCall) ([]byte, *fault.Error) {
+	if rec == nil {
+		r, err := t.o.Reader.Lookup(j)
+		if err != nil {
+			return nil, err
+		}
+		rec = &r
+	}
+	return t.o.Reader.Read(*rec, args)
+}
+
+// cancelAfter is used by requests: the loop forgets them when they are answered.
+func (t *Tree) withCancel(n int64) context.Context {
+	ctx, cancel := context.WithCancel(t.ctx)
+	for old, c := range t.requests { // at most one is out; answered ones are forgotten here
+		c()
+		delete(t.requests, old)
+	}
+	t.requests[n] = cancel
+	return ctx
+}

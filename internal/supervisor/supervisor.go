@@ -1,0 +1,254 @@
+package supervisor
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"evener/internal/evidence"
+	"evener/internal/fault"
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/joblog"
+	"evener/internal/model"
+	"evener/internal/proc"
+	"evener/internal/session"
+	"evener/internal/store"
+	"evener/internal/tree"
+	"evener/journal"
+)
+
+// Options are what a Tree works with.
+type Options struct {
+	Store  *store.Tree
+	Model  model.Model
+	Params model.Params
+	Decode session.Decoder
+	// Env is the environment of commands, without secrets.
+	Env       []string
+	OutputCap int64 // bytes kept of one job's output
+	StopGrace time.Duration
+	Reader    evidence.Reader
+	// Observe is told each durable write, in order, on the loop's goroutine. May be nil.
+	Observe func(tree.Write)
+	// Warn is told what no journal line says: repairs, retries, a full disk. May be nil.
+	Warn func(string)
+}
+
+// Tree runs the loop of one tree.
+type Tree struct {
+	o     Options
+	in    chan posted
+	done  chan struct{} // closed when the loop takes nothing more
+	procs *proc.Host
+	wg    sync.WaitGroup
+
+	ctx    context.Context // of everything started outside the loop
+	cancel context.CancelFunc
+
+	// owned by the loop
+	requests map[int64]context.CancelFunc
+	timers   map[string]*time.Timer
+	ended    bool
+}
+
+// posted is an input on its way, with a place for a refusal where somebody waits.
+type posted struct {
+	input tree.Input
+	reply chan error
+}
+
+// New makes the loop of an opened tree. Run starts it.
+func New(o Options) (*Tree, error) {
+	if o.Observe == nil {
+		o.Observe = func(tree.Write) {}
+	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	t := &Tree{
+		o: o, in: make(chan posted, 64), done: make(chan struct{}), ctx: ctx, cancel: cancel,
+		requests: map[int64]context.CancelFunc{}, timers: map[string]*time.Timer{},
+	}
+	host, err := proc.Open(proc.Options{Lock: o.Store.Lock, Env: o.Env, StopGrace: o.StopGrace, Post: t.fromProc})
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	t.procs = host
+	return t, nil
+}
+
+// Post hands an input to the loop and returns; an input after the end is dropped.
+func (t *Tree) Post(in session.Input) {
+	t.post(posted{input: tree.Input{Session: t.o.Store.Root, In: in}})
+}
+
+// Ask hands an input to the loop and returns once it is decided and durable,
+// or refused.
+func (t *Tree) Ask(in session.Input) error {
+	reply := make(chan error, 1)
+	t.post(posted{tree.Input{Session: t.o.Store.Root, In: in}, reply})
+	select {
+	case err := <-reply:
+		return err
+	case <-t.done:
+		return fault.New(fault.Closing, "the session has ended")
+	}
+}
+
+func (t *Tree) post(p posted) {
+	select {
+	case t.in <- p:
+	case <-t.done:
+	}
+}
+
+// Run takes inputs until the session's run has ended, then joins everything
+// that it started and closes the store. The error is a failure of the state
+// folder or of the program; how the run went stands in the state.
+func (t *Tree) Run() error {
+	err := t.loop()
+	close(t.done)
+	t.cancel()
+	for _, timer := range t.timers {
+		timer.Stop()
+	}
+	closeErr := t.procs.Close(context.Background())
+	t.wg.Wait()
+	return errors.Join(err, closeErr, t.o.Store.Close())
+}
+
+func (t *Tree) loop() error {
+	for !t.ended {
+		batch := []posted{<-t.in}
+		for more := true; more; {
+			select {
+			case p := <-t.in:
+				batch = append(batch, p)
+			default:
+				more = false
+			}
+		}
+		if err := t.take(batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take decides a batch, makes it durable and acts on it.
+func (t *Tree) take(batch []posted) error {
+	var waited time.Duration
+	for {
+		decided, err := t.decide(batch)
+		if err == nil {
+			err = t.o.Store.Append(decided.Writes)
+		}
+		if err == nil {
+			for _, w := range decided.Writes {
+				t.o.Observe(w)
+			}
+			t.perform(decided.Effects)
+			for i, p := range batch {
+				if p.reply != nil {
+					p.reply <- decided.refusals[i]
+				}
+			}
+			return nil
+		}
+		if !errors.Is(err, journal.ErrFull) || waited >= fullLimit {
+			return err
+		}
+		if waited == 0 {
+			t.o.Warn(fmt.Sprintf("the filesystem of %s is full; nothing was lost, waiting up to %v for space", t.o.Store.Home.Sessions, fullLimit))
+		}
+		if err := t.o.Store.Refold(); err != nil {
+			return err
+		}
+		// There is nothing that tells when space returns, so this looks again.
+		batch = append(batch, t.gather(fullPause)...)
+		waited += fullPause
+	}
+}
+
+const (
+	fullPause = time.Second
+	fullLimit = time.Minute
+)
+
+// gather takes inputs for a while.
+func (t *Tree) gather(d time.Duration) []posted {
+	var got []posted
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	for {
+		select {
+		case p := <-t.in:
+			got = append(got, p)
+		case <-timer.C:
+			return got
+		}
+	}
+}
+
+// decisions is what a batch came to.
+type decisions struct {
+	tree.Decision
+	refusals map[int]error
+}
+
+func (t *Tree) decide(batch []posted) (decisions, error) {
+	out := decisions{refusals: map[int]error{}}
+	for i, p := range batch {
+		d, err := t.o.Store.State.Decide(t.o.Decode, t.facts(), p.input)
+		if refusal, ok := errors.AsType[*fault.Error](err); ok {
+			out.refusals[i] = refusal
+			continue
+		}
+		if err != nil {
+			return out, fmt.Errorf("decide %s: %w", p.input.In.Kind(), err)
+		}
+		out.Writes = append(out.Writes, d.Writes...)
+		out.Effects = append(out.Effects, d.Effects...)
+	}
+	return out, nil
+}
+
+func (t *Tree) facts() session.Facts {
+	var random [4]byte
+	rand.Read(random[:]) // never fails
+	return session.Facts{
+		Now: time.Now(), Random: binary.LittleEndian.Uint32(random[:]),
+		Live: t.live, Output: t.output, Full: t.o.Store.Full(),
+	}
+}
+
+// live is what the running process knows of a job.
+func (t *Tree) live(j id.Job) job.Live {
+	total, last := t.procs.Output(string(j))
+	return job.Live{Job: j, Total: total, LastAt: last.UTC().Truncate(time.Microsecond)}
+}
+
+// outputEnds is how much of each end of the output a hand-off may show, in bytes.
+const outputEnds = 64 << 10
+
+// output reads what a running job has printed so far: pages that were just
+// written, so the loop does not wait for the disk.
+func (t *Tree) output(j id.Job) job.Output {
+	path := t.o.Store.Home.Log(j)
+	c, err := joblog.Tail(path, outputEnds)
+	if err != nil {
+		return job.Output{} // nothing printed yet
+	}
+	o := job.Output{Total: c.End, Tail: string(c.Data)}
+	if head, err := joblog.Window(path, 0, outputEnds); err == nil {
+		o.Head = string(head.Data)
+	}
+	return o
+}

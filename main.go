@@ -1,0 +1,16 @@
+// Command evener runs coding-agent sessions whose background jobs can be trusted.
+package main
+
+import (
+	"os"
+
+	"evener/internal/cli"
+	"evener/internal/proc"
+)
+
+func main() {
+	if proc.IsKeeper() { // the helper that keeps a session's commands: the same binary
+		os.Exit(proc.KeeperMain())
+	}
+	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
