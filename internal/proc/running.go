@@ -116,9 +116,10 @@ func (j *running) changed() {
 }
 
 // done tells whether the end is known: the command's, and after a stop that of
-// all its processes too.
+// all its processes too. A stop that left nothing behind ended the command as
+// well, so its exit is on the way even when the stop is heard first.
 func (j *running) done() bool {
-	return j.lost || j.stopped || j.exited && !j.stopping
+	return j.lost || j.stopped && (j.exited || len(j.survivors) > 0) || j.exited && !j.stopping
 }
 
 func (j *running) setKeep() bool {
