@@ -31,7 +31,6 @@ type Config struct {
 	BaseURL                 string
 	APIKey                  string
 	StateDir                string
-	StateHome               string
 	Output                  string
 	DefaultCommandTimeoutMS int64
 	MaxCommandTimeoutMS     int64

@@ -145,7 +145,6 @@ func TestProjectFileIsBounded(t *testing.T) {
 		"{\n\"base_url\":\"http://evil/v1\"}": `FILE:2: base_url: a project's file may not set it; set it in the user's configuration or by the environment variable OPENAI_BASE_URL or with --base-url`,
 		`{"api_key":"sk"}`:                    `FILE:1: api_key: a project's file may not set it; set it by the environment variable OPENAI_API_KEY`,
 		`{"state_dir":"/tmp"}`:                `FILE:1: state_dir: a project's file may not set it; set it in the user's configuration or by the environment variable EVENER_STATE_DIR or with --state-dir`,
-		`{"state_home":"/tmp"}`:               `FILE:1: state_home: a project's file may not set it; set it in the user's configuration or by the environment variable EVENER_STATE_HOME`,
 		`{"model":"script/evil.json"}`:        `FILE:1: model: a project's file may not choose the provider script; choose it with --model`,
 		`{"model":"exec/evil"}`:               `FILE:1: model: a project's file may not choose the provider exec; choose it with --model`,
 		`{"model":"replay/x"}`:                `FILE:1: model: a project's file may not choose the provider replay; choose it with --model`,
@@ -267,12 +266,11 @@ func TestPrint(t *testing.T) {
 		t.Errorf("%d lines, %d members, %d keys:\n%s", len(lines), len(values), len(table), text.String())
 	}
 	for key, want := range map[string]string{
-		"model":      `"" default`,
-		"max_turns":  "7 flag --max-turns",
-		"api_key":    "set env OPENAI_API_KEY",
-		"base_url":   "https://me:xxxxx@host/v1 user " + user + ":1",
-		"state_dir":  `"a\nb" user ` + user + ":1",
-		"state_home": `"" default`,
+		"model":     `"" default`,
+		"max_turns": "7 flag --max-turns",
+		"api_key":   "set env OPENAI_API_KEY",
+		"base_url":  "https://me:xxxxx@host/v1 user " + user + ":1",
+		"state_dir": `"a\nb" user ` + user + ":1",
 	} {
 		if lines[key] != want {
 			t.Errorf("%s: %s, want %s", key, lines[key], want)
