@@ -1,6 +1,7 @@
 package job
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -20,6 +21,10 @@ type Request struct {
 // minRuntimeMS is the least process runtime limit; a smaller positive one is raised to it.
 const minRuntimeMS = 1000
 
+// maxRuntimeMS is the longest time that a timer holds, nearly 300 years: no
+// bound, only what keeps a larger number from turning negative.
+const maxRuntimeMS = math.MaxInt64 / int64(time.Millisecond)
+
 // Check applies the rules that need no state: they refuse before anything starts.
 func Check(r Request) (Request, *fault.Error) {
 	if r.Mode == "" {
@@ -32,6 +37,8 @@ func Check(r Request) (Request, *fault.Error) {
 		return r, fault.Invalid("shell: max_runtime_ms must not be negative (got %d)", r.MaxRuntimeMS)
 	case r.MaxRuntimeMS > 0 && r.MaxRuntimeMS < minRuntimeMS:
 		r.MaxRuntimeMS = minRuntimeMS
+	case r.MaxRuntimeMS > maxRuntimeMS:
+		r.MaxRuntimeMS = maxRuntimeMS
 	}
 	return r, nil
 }
