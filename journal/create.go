@@ -46,14 +46,13 @@ func create(path string, o Options, recs []Record) (*Journal, error) {
 	if n := bytes.IndexByte(b.buf, '\n'); n >= MaxLine {
 		return nil, fmt.Errorf("owner: %w", ErrTooLong)
 	}
-	if j.f, err = publish(o.fs, path, func(f file) error { return writeAll(f, b.buf) }); err != nil {
+	if j.f, err = publish(o.fs, path, func(f file) (int64, error) { return int64(len(b.buf)), writeAll(f, b.buf) }); err != nil {
 		return nil, err
 	}
 	if j.info, err = j.f.stat(); err != nil {
 		return nil, errors.Join(pathError("stat", path, err), closeFile(j.f, path))
 	}
 	j.durable, j.durAt = b.last, b.lastAt
-	j.hash.add(b.buf, 0)
 	return j, nil
 }
 
@@ -81,7 +80,7 @@ func newFileID() string {
 // publish makes a file that appears under its name whole and durable, or not at
 // all: written and synced under another name, linked to its own, which fails if
 // there is one, then the folder is synced. The file comes back open and locked.
-func publish(fsys filesystem, path string, fill func(file) error) (file, error) {
+func publish(fsys filesystem, path string, fill func(file) (int64, error)) (file, error) {
 	made, err := makeFolders(fsys, filepath.Dir(path))
 	if err != nil {
 		return nil, err
@@ -101,12 +100,16 @@ func publish(fsys filesystem, path string, fill func(file) error) (file, error) 
 	return f, nil
 }
 
-func settle(fsys filesystem, f file, temp, path string, fill func(file) error) error {
+func settle(fsys filesystem, f file, temp, path string, fill func(file) (int64, error)) error {
 	if err := f.lock(); err != nil {
 		return pathError("lock", temp, err)
 	}
-	if err := fill(f); err != nil {
+	size, err := fill(f)
+	if err != nil {
 		return pathError("write", temp, err)
+	}
+	if err := hasSize(f, temp, size); err != nil {
+		return err
 	}
 	if err := f.sync(); err != nil {
 		return pathError("sync", temp, err)
@@ -176,6 +179,28 @@ func syncFolders(fsys filesystem, dir string, made []string) error {
 		}
 	}
 	return nil
+}
+
+// hasSize catches another writer, a truncation, and a system that took bytes and did not write them.
+func hasSize(f file, path string, want int64) error {
+	info, err := f.stat()
+	if err == nil && info.size != want {
+		err = fmt.Errorf("%d bytes where %d were written", info.size, want)
+	}
+	return pathError("stat", path, err)
+}
+
+// syncPath makes the name of a file durable, and the names of the folders above
+// it. A folder that may not be read is left out.
+func syncPath(fsys filesystem, path string) error {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if err := fsys.syncDir(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
 }
 
 func writeAll(f file, b []byte) error {

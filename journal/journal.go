@@ -21,7 +21,7 @@ type Journal struct {
 	tail     *stretch // the last write found on opening, not yet certain to be durable
 	reserved int64    // blocks are allocated up to here
 	barren   bool     // the file system cannot allocate ahead
-	racing   bool     // the last write served more than one call
+	racing   int      // how many calls the last write served
 
 	full  atomic.Bool
 	retry atomic.Bool // Full asked to try the ballast again

@@ -166,6 +166,12 @@ func (j *Journal) recover(s *scanner, size int64, r *Recovery) error {
 		}
 		r.Torn = t
 	}
+	if s.batch == 1 {
+		// Nothing proves that the creation came to its end, so the name may not be durable.
+		if err := syncPath(j.o.fs, j.path); err != nil {
+			return err
+		}
+	}
 	if !r.Closed {
 		if err := j.settleTail(); err != nil {
 			return err

@@ -49,9 +49,9 @@ func Salvage(src, dst string) (r SalvageReport, err error) {
 	if dst, err = filepath.Abs(dst); err != nil {
 		return r, fmt.Errorf("salvage journal: %w", err)
 	}
-	out, err := publish(osFS{}, dst, func(w file) (err error) {
+	out, err := publish(osFS{}, dst, func(w file) (size int64, err error) {
 		plan.report.Last, err = plan.copyTo(w)
-		return err
+		return plan.report.Last.Off, err
 	})
 	if err != nil {
 		return r, fmt.Errorf("salvage journal to %s: %w", dst, err)

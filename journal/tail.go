@@ -123,12 +123,12 @@ func copyTorn(fsys filesystem, f file, t *Torn, size int64) (err error) {
 	if err != nil {
 		return err
 	}
-	var off int64
 	err = eachChunk(f, t.Offset, size, func(b []byte) error {
-		err := writeAllAt(w, b, off)
-		off += int64(len(b))
-		return pathError("write", t.Saved, err)
+		return pathError("write", t.Saved, writeAll(w, b))
 	})
+	if err == nil {
+		err = hasSize(w, t.Saved, t.Bytes)
+	}
 	if err == nil {
 		err = pathError("sync", t.Saved, w.sync())
 	}

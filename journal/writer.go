@@ -16,7 +16,8 @@ const (
 	ballast    = 256 << 10 // allocated past the end
 	ballastLow = 128 << 10 // topped up below this
 
-	settleYields = 8
+	settleYields = 16
+	settleIdle   = 3 // yields without another call after which no more are awaited
 )
 
 // run is the writer: the only goroutine that touches the file.
@@ -63,30 +64,9 @@ func (j *Journal) drain() (wrote bool) {
 	}
 }
 
-// take takes the first batch. Where several callers race it first lets them
-// queue: yields until the batch stops growing. A single caller, who hands over
-// whole batches, never waits for this.
+// take takes the first batch.
 func (j *Journal) take() *batch {
-	for range settleYields {
-		j.mu.Lock()
-		if len(j.queue) == 0 {
-			j.mu.Unlock()
-			return nil
-		}
-		b := j.queue[0]
-		calls, more := b.calls, len(j.queue) > 1
-		j.mu.Unlock()
-		if more || calls <= 1 && !j.racing {
-			break
-		}
-		runtime.Gosched()
-		j.mu.Lock()
-		grown := b.calls > calls
-		j.mu.Unlock()
-		if !grown {
-			break
-		}
-	}
+	j.settle()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.queue) == 0 {
@@ -95,8 +75,36 @@ func (j *Journal) take() *batch {
 	b := j.queue[0]
 	j.queue[0] = nil
 	j.queue = j.queue[1:]
-	j.racing = b.calls > 1
+	j.racing = b.calls
 	return b
+}
+
+// settle lets callers queue who race: after a write that served several calls it
+// yields until as many are back or no more come. A single caller, who hands over
+// whole batches, never waits for this.
+func (j *Journal) settle() {
+	calls, idle := 0, 0
+	for range settleYields {
+		j.mu.Lock()
+		n, more := 0, len(j.queue) > 1
+		if len(j.queue) > 0 {
+			n = j.queue[0].calls
+		}
+		j.mu.Unlock()
+		if more || n == 0 || max(n, j.racing) < 2 || n >= batchCalls {
+			return
+		}
+		if n > calls {
+			idle = 0
+		} else if idle++; idle >= settleIdle {
+			return
+		}
+		if n >= j.racing && idle > 0 {
+			return
+		}
+		calls = n
+		runtime.Gosched()
+	}
 }
 
 // commit makes a batch durable and tells who waits. It reports success.
@@ -111,7 +119,6 @@ func (j *Journal) commit(b *batch) bool {
 	}
 	j.publish(b)
 	// What follows is in nobody's way: who waited has been told.
-	j.hashed(b)
 	j.topUp(b.last.Off)
 	j.recycle(b)
 	return true
@@ -128,14 +135,8 @@ func (j *Journal) write(b *batch) error {
 	if err := j.writeOut(b.buf); err != nil {
 		return j.undo(b.off, err)
 	}
-	// A size that is not what it should be means another writer, a truncation, or a
-	// system that took the bytes and did not write them.
-	info, err := j.f.stat()
-	if err != nil {
-		return poisoned(pathError("stat", j.path, err))
-	}
-	if want := b.off + int64(len(b.buf)); info.size != want {
-		return j.undo(b.off, fmt.Errorf("%s has %d bytes where %d were written", j.path, info.size, want))
+	if err := hasSize(j.f, j.path, b.off+int64(len(b.buf))); err != nil {
+		return j.undo(b.off, err)
 	}
 	if err := j.f.sync(); err != nil {
 		return poisoned(pathError("sync", j.path, err))
@@ -173,6 +174,7 @@ func (j *Journal) publish(b *batch) {
 	j.used = j.used || b.recs > 0
 	j.release(b)
 	j.mu.Unlock()
+	close(b.done) // not under the lock, which all who wake up want next
 }
 
 func (j *Journal) recycle(b *batch) {
@@ -184,10 +186,9 @@ func (j *Journal) recycle(b *batch) {
 	j.mu.Unlock()
 }
 
-// release wakes who waits for a batch and who waits for room, under the lock.
+// release wakes who waits for room and who follows, under the lock.
 func (j *Journal) release(b *batch) {
 	j.queued -= len(b.buf)
-	close(b.done)
 	j.room.Broadcast()
 	j.moved()
 }
@@ -211,19 +212,12 @@ func (j *Journal) fail(b *batch, err error) {
 	for _, b := range append([]*batch{b}, j.queue...) {
 		b.err = err
 		j.release(b)
+		close(b.done)
 	}
 	j.queue = nil
 	j.next, j.lastAt = j.durable, j.durAt
 	if j.opened > j.durable.Seq {
 		j.opened = 0
-	}
-}
-
-// hashed takes a batch into the closing hash. If what stands before it cannot be
-// read, Close tries again and says so.
-func (j *Journal) hashed(b *batch) {
-	if j.hash.catchUp(j.f, b.off) == nil {
-		j.hash.add(b.buf, b.off)
 	}
 }
 
@@ -249,13 +243,18 @@ func (j *Journal) topUp(end int64) {
 }
 
 // mark covers the last records by a later write, so that damage to them can be
-// told from a torn tail while the session sleeps.
+// told from a torn tail while the session sleeps. The closing hash catches up
+// meanwhile, so that Close is quick; if that fails, Close tries again and says so.
 func (j *Journal) mark() {
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.refusal() == nil && len(j.queue) == 0 && !j.full.Load() {
-		j.own(kindMarked, struct{}{})
+	if j.refusal() != nil || len(j.queue) > 0 || j.full.Load() {
+		j.mu.Unlock()
+		return
 	}
+	j.own(kindMarked, struct{}{})
+	end := j.durable.Off
+	j.mu.Unlock()
+	_ = j.hash.catchUp(j.f, end)
 }
 
 // own queues a line of the package's own, as a batch by itself.
