@@ -87,14 +87,12 @@ func (r *runner) run(m model.Model, prompt string) int {
 	for _, torn := range r.tree.Torn {
 		r.warn(fmt.Sprintf("%s ended in %d bytes that were never acknowledged; they were cut and kept in %s", torn.Path, torn.Bytes, torn.Saved))
 	}
-	done := make(chan error, 1)
-	go func() { done <- t.Run() }()
-	err = r.feed(t, dir, prompt)
-	if err != nil {
+	t.Start()
+	if err := r.feed(t, dir, prompt); err != nil {
 		t.Post(session.Abandon{})
-		return r.refusal(errors.Join(err, <-done))
+		return r.refusal(errors.Join(err, t.Wait()))
 	}
-	if err := <-done; err != nil {
+	if err := t.Wait(); err != nil {
 		return r.failState(err)
 	}
 	return r.report()

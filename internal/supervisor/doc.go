@@ -6,7 +6,8 @@
 //
 // The loop never waits for a process, a model, a client or a timer. Slow work
 // runs outside and posts its result with the identity that it belongs to; the
-// decision drops what is stale. Whatever is started here is joined by Run.
+// decision drops what is stale. Whatever is started here is joined before Wait
+// returns.
 //
 // A full disk that left the journals whole heals: the tree is folded again
 // from disk and the same inputs are decided again once there is space. After

@@ -41,11 +41,12 @@ type Options struct {
 
 // Tree runs the loop of one tree.
 type Tree struct {
-	o     Options
-	in    chan posted
-	done  chan struct{} // closed when the loop takes nothing more
-	procs *proc.Host
-	wg    sync.WaitGroup
+	o      Options
+	in     chan posted
+	done   chan struct{} // closed when the loop takes nothing more
+	result chan error    // how the loop ended
+	procs  *proc.Host
+	wg     sync.WaitGroup
 
 	ctx    context.Context // of everything started outside the loop
 	cancel context.CancelFunc
@@ -62,7 +63,7 @@ type posted struct {
 	reply chan error
 }
 
-// New makes the loop of an opened tree. Run starts it.
+// New makes the loop of an opened tree.
 func New(o Options) (*Tree, error) {
 	if o.Observe == nil {
 		o.Observe = func(tree.Write) {}
@@ -72,7 +73,7 @@ func New(o Options) (*Tree, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &Tree{
-		o: o, in: make(chan posted, 64), done: make(chan struct{}), ctx: ctx, cancel: cancel,
+		o: o, in: make(chan posted, 64), done: make(chan struct{}), result: make(chan error, 1), ctx: ctx, cancel: cancel,
 		requests: map[int64]context.CancelFunc{}, timers: map[string]*time.Timer{},
 	}
 	host, err := proc.Open(proc.Options{Lock: o.Store.Lock, Env: o.Env, StopGrace: o.StopGrace, Post: t.fromProc})
@@ -109,10 +110,16 @@ func (t *Tree) post(p posted) {
 	}
 }
 
-// Run takes inputs until the session's run has ended, then joins everything
-// that it started and closes the store. The error is a failure of the state
-// folder or of the program; how the run went stands in the state.
-func (t *Tree) Run() error {
+// Start begins to take inputs. Wait must follow.
+func (t *Tree) Start() { go func() { t.result <- t.run() }() }
+
+// Wait returns when the session's run has ended and everything that was started
+// is joined and closed. The error is a failure of the state folder or of the
+// program; how the run went stands in the state, which is the caller's from
+// here on.
+func (t *Tree) Wait() error { return <-t.result }
+
+func (t *Tree) run() error {
 	err := t.loop()
 	close(t.done)
 	t.cancel()
