@@ -332,10 +332,11 @@ func agentsFile(dir string) (content, path string) {
 	}
 }
 
-// secretVariables never reach a command.
-func secret(name string) bool {
+// withheld variables never reach a command: keys, and what each command gets
+// anew from its own session.
+func withheld(name string) bool {
 	switch name {
-	case "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "EVENER_JOB_ID", "EVENER_SESSION_ID", "EVENER_SCRATCH_DIR":
+	case "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "EVENER_JOB_ID", "EVENER_SESSION_ID", "EVENER_SCRATCH_DIR", "TMPDIR":
 		return true
 	}
 	return false
@@ -349,7 +350,7 @@ func commandEnv(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")
-		if secret(name) {
+		if withheld(name) {
 			continue
 		}
 		delete(defaults, name)

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"evener/internal/host"
-	"evener/internal/session"
 	"evener/internal/text"
 	"evener/internal/transcript"
 )
@@ -33,6 +32,9 @@ func oneLine(description, command string) string {
 
 // progress shows one line for what a person at a terminal wants to see happen.
 func progress(w io.Writer, e host.Event) {
+	if e.Event == "SESSION_START" {
+		fmt.Fprintf(w, "· session %s\n", e.Session)
+	}
 	switch d := e.Data.(type) {
 	case transcript.AssistantSaid:
 		for _, c := range d.Calls {
@@ -46,7 +48,5 @@ func progress(w io.Writer, e host.Event) {
 		}
 	case host.JobData:
 		fmt.Fprintf(w, "· job %s %s %s\n", d.Job, d.Status, oneLine(d.Description, d.Command))
-	case session.Created:
-		fmt.Fprintf(w, "· session %s\n", d.Session)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"syscall"
 	"time"
 
 	"evener/internal/effect"
@@ -95,16 +97,34 @@ func (t *Tree) start(e effect.StartProcess) {
 	t.Post(session.Launched{Job: e.Job, Launch: job.Launch{PID: s.PID, StartTicks: s.StartTicks, BootID: s.BootID}})
 }
 
-// detach starts a command that outlives the session: it gets no job id, no
-// scratch, and the system's own temporary folder.
+// detach starts a command that outlives the session: it gets no job id and no
+// scratch, which goes with the session, but a temporary folder that stays.
 func (t *Tree) detach(e effect.Detach) {
-	pid, err := t.procs.Detach(proc.Command{Line: e.Command, Dir: e.Dir,
-		Env: []string{"EVENER_SESSION_ID=" + string(t.o.Store.Root)}, Scratch: os.TempDir()})
+	c := proc.Command{Line: e.Command, Dir: e.Dir, Env: []string{"EVENER_SESSION_ID=" + string(t.o.Store.Root)}, Scratch: os.TempDir()}
+	if dir, ok := tempContainer(t.o.Store.Root); ok {
+		c.Env = append(c.Env, "TMPDIR="+dir)
+	}
+	pid, err := t.procs.Detach(c)
 	done := session.Detached{Call: e.Call, PID: pid}
 	if err != nil {
 		done.Error = err.Error()
 	}
 	t.Post(done)
+}
+
+// tempContainer provides the world-usable temporary folder of a session. A
+// folder of that name that somebody else made is not used.
+func tempContainer(s id.Session) (string, bool) {
+	dir := filepath.Join(os.TempDir(), "evener-"+string(s))
+	if err := os.Mkdir(dir, 0o700); err == nil {
+		return dir, os.Chmod(dir, 0o777|os.ModeSticky) == nil
+	}
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return "", false
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	return dir, ok && int(owner.Uid) == os.Getuid()
 }
 
 // fromProc takes the reports of processes.
