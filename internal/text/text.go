@@ -78,16 +78,11 @@ func Preview(s string, n int) string {
 		return ""
 	}
 	p, cut := Head(s, n)
-	if cut {
-		p, _ = Head(p, n-1)
-	}
 	p = strings.Join(strings.Fields(Printable(p)), " ")
-	// Making control characters visible may have lengthened the prefix.
-	if q, more := Head(p, n); more {
-		p, _ = Head(q, n-1)
-		cut = true
-	}
-	if cut {
+	// Making control characters visible may have lengthened the prefix, and the
+	// indicator takes a place too.
+	if _, more := Head(p, n); cut || more {
+		p, _ = Head(p, n-1)
 		p += "…"
 	}
 	return p
@@ -95,7 +90,8 @@ func Preview(s string, n int) string {
 
 // Elide keeps the head and the tail of s so that the whole, marker included,
 // has at most max code points, and reports whether anything was left out.
-// marker is given the number of code points elided.
+// marker is given the number of code points elided. A marker that does not fit
+// itself is cut.
 func Elide(s string, max int, marker func(elided int) string) (string, bool) {
 	total := utf8.RuneCountInString(s)
 	if total <= max {
@@ -103,7 +99,8 @@ func Elide(s string, max int, marker func(elided int) string) (string, bool) {
 	}
 	room := max - utf8.RuneCountInString(marker(total))
 	if room < 0 {
-		room = 0
+		m, _ := Head(marker(total), max)
+		return m, true
 	}
 	headLen := room / 3
 	head, _ := Head(s, headLen)
