@@ -189,6 +189,23 @@ func (r *reader) readAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
+// dataFrom is the first lifetime offset at or after off that holds data, and
+// dataEnd the end of the data that off stands in (off, in a hole); at most end.
+func (r *reader) dataFrom(off, end int64) (int64, error) {
+	if off >= end {
+		return end, nil
+	}
+	at, err := nextData(r.f, off-r.base, end-r.base)
+	return at + r.base, err
+}
+
+func (r *reader) dataEnd(off, end int64) (int64, error) {
+	if from, err := r.dataFrom(off, end); err != nil || from > off || off >= end {
+		return off, err
+	}
+	return nextHole(r.f, off-r.base, end-r.base) + r.base, nil
+}
+
 // Window reads [from, to) through the writer's own descriptor, also when the
 // name is gone. It is for the owner of the log, after a write.
 func (l *Log) Window(from, to int64) ([]byte, error) {
