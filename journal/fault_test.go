@@ -38,25 +38,54 @@ var faults = []fault{
 	{name: "lying write", errno: syscall.EIO, lie: true},
 }
 
-// due counts a call and reports whether it is to fail.
-func (f *faultFS) due(call string) bool {
+// due counts a call and tells how it is to fail, if it is.
+func (f *faultFS) due(call string) (fault, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls++
 	if f.n == 0 || f.calls < f.n || f.calls > f.n && !f.sticky {
-		return false
+		return fault{}, false
 	}
 	if f.hit == "" {
 		f.hit = call
 	}
-	return true
+	return f.fault, true
 }
 
 func (f *faultFS) err(call string) error {
-	if f.due(call) {
-		return f.fault.errno
+	if how, due := f.due(call); due {
+		return how.errno
 	}
 	return nil
+}
+
+// arm sets the fault for the n-th call from now, 0 for none.
+func (f *faultFS) arm(how fault, n int, sticky bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fault, f.n, f.sticky = how, 0, sticky; n > 0 {
+		f.n = f.calls + n
+	}
+}
+
+// next lets the call that follows fail as well.
+func (f *faultFS) next() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.n = f.calls + 1
+}
+
+// struck is the call that a fault struck first since forget.
+func (f *faultFS) struck() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.hit
+}
+
+func (f *faultFS) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.n, f.hit = 0, ""
 }
 
 func (f *faultFS) open(path string, flag int, perm uint32) (file, error) {
@@ -114,20 +143,20 @@ type faultFile struct {
 }
 
 func (f *faultFile) bad(call string, p []byte, put func([]byte) (int, error)) (int, error) {
-	if !f.fs.due(call) {
-		return put(p)
-	}
+	how, due := f.fs.due(call)
 	switch {
-	case f.fs.fault.lie:
+	case !due:
+		return put(p)
+	case how.lie && call == "write":
 		return len(p), nil
-	case f.fs.fault.part && len(p) > 1:
+	case how.lie:
+		return put(p) // no size tells of a lie at an offset; nobody could
+	case how.part && len(p) > 1:
 		n, err := put(p[:len(p)/2])
-		f.fs.mu.Lock()
-		f.fs.n = f.fs.calls + 1 // the rest meets the error
-		f.fs.mu.Unlock()
+		f.fs.next() // the rest meets the error
 		return n, err
 	}
-	return 0, f.fs.fault.errno
+	return 0, how.errno
 }
 
 func (f *faultFile) write(p []byte) (int, error) { return f.bad("write", p, f.memFile.write) }
@@ -135,9 +164,6 @@ func (f *faultFile) write(p []byte) (int, error) { return f.bad("write", p, f.me
 func (f *faultFile) writeAt(p []byte, off int64) (int, error) {
 	if f.fs.deaf == "writeAt" {
 		return len(p), nil
-	}
-	if f.fs.fault.lie {
-		return f.memFile.writeAt(p, off) // no size tells of this one; nobody could
 	}
 	return f.bad("writeAt", p, func(p []byte) (int, error) { return f.memFile.writeAt(p, off) })
 }
@@ -272,7 +298,7 @@ func (m *memFS) tear(path string) {
 func TestEveryCallFails(t *testing.T) {
 	images := 3
 	if testing.Short() {
-		images = 1
+		images = 2
 	}
 	for _, fault := range faults {
 		for _, sticky := range []bool{false, true} {
@@ -330,7 +356,7 @@ func TestMissingStepsAreNoticed(t *testing.T) {
 // afterwards ends the process (image 0) or the power, opens again and checks,
 // lives on for a while, cuts the power once more and checks again.
 func afterwards(fs *faultFS, o *oracle, seed int64, image int) error {
-	fs.n = 0 // the disk is well again
+	fs.arm(fault{}, 0, false) // the disk is well again
 	r := rand.New(rand.NewSource(seed))
 	for round := range 2 {
 		if image == 0 && round == 0 {

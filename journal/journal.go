@@ -235,6 +235,7 @@ func (j *Journal) fill(b *batch, sc *scratch) {
 	before := len(b.buf)
 	if j.opened == 0 {
 		at := sc.parts[0].at
+		j.noteClock(b, at)
 		j.put(b, openedBody(j.o.Version, at), at)
 		j.opened = j.next.Seq
 	}

@@ -1,0 +1,478 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func mustCreate(t *testing.T, path string, o Options) *Journal {
+	t.Helper()
+	if o.Quiet == 0 {
+		o.Quiet = -1
+	}
+	j, err := Create(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func closeOK(t *testing.T, j *Journal) {
+	t.Helper()
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A creation costs one file sync, one folder sync and one more per new folder; a
+// batch one write and one sync.
+func TestSyncsAreCounted(t *testing.T) {
+	fs := &countFS{}
+	j := mustCreate(t, filepath.Join(t.TempDir(), "new", "newer", "j"), Options{fs: fs})
+	if f, d := fs.syncs.Load(), fs.dirSyncs.Load(); f != 1 || d != 3 {
+		t.Errorf("creation below two new folders took %d file syncs and %d folder syncs, want 1 and 3", f, d)
+	}
+	fs.dirSyncs.Store(0)
+	for i := range int64(5) {
+		w, s := fs.writes.Load(), fs.syncs.Load()
+		if _, err := j.Append(rec(3*i+1, "a"), rec(3*i+2, "b"), rec(3*i+3, "c")); err != nil {
+			t.Fatal(err)
+		}
+		if w, s = fs.writes.Load()-w, fs.syncs.Load()-s; w != 1 || s != 1 {
+			t.Errorf("append %d took %d writes and %d syncs, want 1 and 1", i, w, s)
+		}
+	}
+	if d := fs.dirSyncs.Load(); d != 0 {
+		t.Errorf("%d folder syncs for appends", d)
+	}
+	closeOK(t, j)
+}
+
+// The records of one call are one write and say so.
+func TestOneCallIsOneWrite(t *testing.T) {
+	fs := newMemFS("/d")
+	j := mustCreate(t, "/d/j", Options{fs: fs})
+	for step := int64(1); step < 9; step += 2 {
+		if _, err := j.AppendAsync(rec(step, "a"), rec(step+1, "b")).Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeOK(t, j)
+	var got []string
+	for e, err := range readMem(fs, "/d/j") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprint(e.Seq, ":", e.Batch))
+	}
+	if want := "1:1 2:2 3:2 4:2 5:5 6:5 7:7 8:7 9:9 10:9 11:11"; strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}
+
+// A failed sync, or a write that was not the disk being full, ends the handle.
+func TestPoison(t *testing.T) {
+	tests := []struct {
+		fails string
+		how   fault
+	}{{"sync", faults[0]}, {"sync", faults[1]}, {"write", faults[0]}, {"fstat", faults[0]}, {"write", faults[4]}}
+	for _, tt := range tests {
+		t.Run(tt.fails+"/"+tt.how.name, func(t *testing.T) {
+			fs := &failNext{memFS: newMemFS("/d")}
+			j := mustCreate(t, "/d/j", Options{fs: fs})
+			if _, err := j.Append(rec(1, "a")); err != nil {
+				t.Fatal(err)
+			}
+			durable := j.Durable()
+			fs.call, fs.how = tt.fails, tt.how
+			_, err := j.Append(rec(2, "b"))
+			if !errors.Is(err, ErrPoisoned) || !tt.how.lie && !errors.Is(err, tt.how.errno) {
+				t.Fatalf("got %v", err)
+			}
+			calls := fs.calls
+			for _, err := range []error{err2(j.Append(rec(3, "c"))), err2(j.AppendAsync(rec(4, "d")).Wait()), j.Sync()} {
+				if !errors.Is(err, ErrPoisoned) {
+					t.Errorf("a poisoned handle answered %v", err)
+				}
+			}
+			if j.Durable() != durable {
+				t.Error("the durable end moved")
+			}
+			if err := j.Close(); !errors.Is(err, ErrPoisoned) {
+				t.Errorf("close gave %v", err)
+			}
+			if fs.calls != calls {
+				t.Errorf("the handle touched the file %d times after it failed", fs.calls-calls)
+			}
+			if got := string(fs.bytes("/d/j")); strings.Contains(got, `"c"`) || strings.Contains(got, kindClosed) {
+				t.Error("something was written after the failure")
+			}
+		})
+	}
+}
+
+func err2(_ Pos, err error) error { return err }
+
+// failNext fails the next call of one name, and counts calls on files.
+type failNext struct {
+	*memFS
+	call  string
+	how   fault
+	calls int
+}
+
+type failFile struct {
+	file
+	fs *failNext
+}
+
+func (f *failNext) open(path string, flag int, perm uint32) (file, error) {
+	got, err := f.memFS.open(path, flag, perm)
+	return failFile{got, f}, err
+}
+
+func (f *failNext) due(call string) bool {
+	f.calls++
+	if f.call != call {
+		return false
+	}
+	f.call = ""
+	return true
+}
+
+func (f failFile) write(p []byte) (int, error) {
+	if f.fs.due("write") {
+		if f.fs.how.lie {
+			return len(p), nil
+		}
+		return 0, f.fs.how.errno
+	}
+	return f.file.write(p)
+}
+
+func (f failFile) sync() error {
+	if f.fs.due("sync") {
+		return f.fs.how.errno
+	}
+	return f.file.sync()
+}
+
+func (f failFile) stat() (fileInfo, error) {
+	if f.fs.due("fstat") {
+		return fileInfo{}, f.fs.how.errno
+	}
+	return f.file.stat()
+}
+
+func (f failFile) truncate(n int64) error {
+	f.fs.calls++
+	return f.file.truncate(n)
+}
+
+// setRoom leaves n bytes free.
+func (m *memFS) setRoom(n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.room = 1
+	m.room = 1 - m.free() + n
+}
+
+// A full disk refuses and is not the end: nothing was written, and with room the
+// same append goes through.
+func TestFullHeals(t *testing.T) {
+	fs := newMemFS("/d")
+	j := mustCreate(t, "/d/j", Options{fs: fs})
+	if _, err := j.Append(rec(1, "a")); err != nil {
+		t.Fatal(err)
+	}
+	before := fs.bytes("/d/j")
+	fs.setRoom(1000)
+	big := rec(2, strings.Repeat("b", 2*ballast))
+	if _, err := j.Append(big); !errors.Is(err, ErrFull) || !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrPoisoned) {
+		t.Fatalf("got %v", err)
+	}
+	if !j.Full() {
+		t.Error("not full after a write that found no room")
+	}
+	if !bytes.Equal(fs.bytes("/d/j"), before) {
+		t.Error("the refused write left something")
+	}
+	fs.setRoom(4 << 20)
+	if pos, err := j.Append(big); err != nil || pos.Seq != 4 {
+		t.Fatal(pos, err)
+	}
+	if j.Full() {
+		t.Error("still full with room")
+	}
+	closeOK(t, j)
+}
+
+// When the ballast cannot be topped up the handle is full, yet writes still work
+// from it, the closing line too; with room it heals without an append; Close
+// gives it back.
+func TestBallast(t *testing.T) {
+	fs := newMemFS("/d")
+	j := mustCreate(t, "/d/j", Options{fs: fs})
+	fs.setRoom(ballast + 2000)
+	for step := int64(1); !j.Full(); step++ {
+		if _, err := j.Append(rec(step, strings.Repeat("a", 1000))); err != nil {
+			t.Fatalf("step %d: %v", step, err)
+		}
+	}
+	if n := ballast - len(fs.bytes("/d/j")); n < ballastLow-4000 {
+		t.Errorf("full was told with %d bytes of the ballast left", n)
+	}
+	for step := int64(1000); step < 1080; step++ {
+		if _, err := j.Append(rec(step, strings.Repeat("a", 1000))); err != nil {
+			t.Fatalf("no append from the ballast: %v", err)
+		}
+	}
+	fs.setRoom(1 << 20)
+	j.Full()
+	if err := j.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if j.Full() {
+		t.Error("full although there is room again")
+	}
+	fs.setRoom(0)
+	closeOK(t, j)
+	if r := fs.names["/d/j"].reserved; r != 0 {
+		t.Errorf("%d bytes stay reserved after the end", r)
+	}
+	if got := string(fs.bytes("/d/j")); !strings.Contains(got, kindClosed) {
+		t.Error("no closing line on a full disk")
+	}
+}
+
+func TestTwoWritersAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j := mustCreate(t, path, Options{})
+	if _, _, err := Open(path, Options{}); !errors.Is(err, ErrLocked) {
+		t.Errorf("a second opening gave %v", err)
+	}
+	if _, err := Create(path, Options{}); err == nil {
+		t.Error("created over an open journal")
+	}
+	closeOK(t, j)
+	k, _, err := Open(path, Options{Quiet: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeOK(t, k)
+}
+
+// What cannot be a line is refused before anything is queued, and costs nothing.
+func TestRefusals(t *testing.T) {
+	fs := newMemFS("/d")
+	j := mustCreate(t, "/d/j", Options{fs: fs})
+	ok := rec(1, "a")
+	with := func(change func(*Record)) Record {
+		r := rec(1, "a")
+		change(&r)
+		return r
+	}
+	data := func(s string) Record { return with(func(r *Record) { r.Events[0].Data = []byte(s) }) }
+	tests := []struct {
+		name string
+		recs []Record
+		want error
+	}{
+		{"none", nil, ErrInvalid},
+		{"step 0", []Record{with(func(r *Record) { r.Step = 0 })}, ErrInvalid},
+		{"step above 2^53", []Record{with(func(r *Record) { r.Step = 1 << 53 })}, ErrInvalid},
+		{"year 10000", []Record{with(func(r *Record) { r.At = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) })}, ErrInvalid},
+		{"no cause", []Record{with(func(r *Record) { r.Cause = nil })}, ErrInvalid},
+		{"cause not an object", []Record{with(func(r *Record) { r.Cause = []byte(`[1]`) })}, ErrInvalid},
+		{"no events", []Record{with(func(r *Record) { r.Events = nil })}, ErrInvalid},
+		{"own kind", []Record{with(func(r *Record) { r.Events[0].Kind = kindClosed })}, ErrInvalid},
+		{"kind with a quote", []Record{with(func(r *Record) { r.Events[0].Kind = `a"b` })}, ErrInvalid},
+		{"spaces", []Record{data(`{"a": 1}`)}, ErrInvalid},
+		{"newline", []Record{data("{\"a\":\"\n\"}")}, ErrInvalid},
+		{"bad UTF-8", []Record{data("\"\xff\"")}, ErrInvalid},
+		{"two values", []Record{data(`1,2`)}, ErrInvalid},
+		{"too deep", []Record{data(strings.Repeat("[", 201) + strings.Repeat("]", 201))}, ErrInvalid},
+		{"too long", []Record{data(`"` + strings.Repeat("a", MaxLine) + `"`)}, ErrTooLong},
+		{"the last of two", []Record{ok, data(`x`)}, ErrInvalid},
+	}
+	before := fs.bytes("/d/j")
+	for _, tt := range tests {
+		if _, err := j.Append(tt.recs...); !errors.Is(err, tt.want) {
+			t.Errorf("%s: got %v, want %v", tt.name, err, tt.want)
+		}
+	}
+	if !bytes.Equal(before, fs.bytes("/d/j")) {
+		t.Error("a refused record left something")
+	}
+	longest := MaxLine - headMax - sealLen - 1 - len(string(appendBody(nil, &ok, ok.At))) + 1
+	if _, err := j.Append(rec(2, strings.Repeat("a", longest))); err != nil {
+		t.Errorf("the longest line: %v", err)
+	}
+	closeOK(t, j)
+	if r, _, err := verdict(fs.bytes("/d/j")); err != nil || !r.Closed {
+		t.Errorf("the longest line does not read back: %v", err)
+	}
+}
+
+// A second of quiet after an append is marked, once.
+func TestQuietIsMarked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := newMemFS("/d")
+		j := mustCreate(t, "/d/j", Options{fs: fs, Quiet: time.Second})
+		marks := func() int { return strings.Count(string(fs.bytes("/d/j")), kindMarked) }
+		time.Sleep(5 * time.Second)
+		if marks() != 0 {
+			t.Error("marked without an append")
+		}
+		for step := int64(1); step < 4; step++ {
+			time.Sleep(900 * time.Millisecond)
+			if _, err := j.Append(rec(step, "a")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if marks() != 0 {
+			t.Error("marked while appends go on")
+		}
+		time.Sleep(10 * time.Second)
+		if marks() != 1 {
+			t.Errorf("%d marks after a quiet time, want 1", marks())
+		}
+		closeOK(t, j)
+	})
+}
+
+// More than 8 MiB waiting makes the next append wait, and it then goes through.
+func TestQueueIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		fs := &gateFS{memFS: newMemFS("/d")}
+		j := mustCreate(t, "/d/j", Options{fs: fs})
+		fs.gate = gate
+		queued := 0
+		done := make(chan error, 1)
+		go func() {
+			var last *Ticket
+			for step := int64(1); step <= 12; step++ {
+				last = j.AppendAsync(rec(step, strings.Repeat("a", 1<<20)))
+				queued++
+			}
+			_, err := last.Wait()
+			done <- err
+		}()
+		synctest.Wait()
+		if queued < 6 || queued > 8 {
+			t.Errorf("%d appends of 1 MiB were queued, want about 8 MiB", queued)
+		}
+		close(gate)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		closeOK(t, j)
+	})
+}
+
+type gateFS struct {
+	*memFS
+	gate chan struct{}
+}
+
+type gateFile struct {
+	file
+	fs *gateFS
+}
+
+func (f *gateFS) open(path string, flag int, perm uint32) (file, error) {
+	got, err := f.memFS.open(path, flag, perm)
+	return gateFile{got, f}, err
+}
+
+func (f gateFile) sync() error {
+	if f.fs.gate != nil {
+		<-f.fs.gate
+	}
+	return f.file.sync()
+}
+
+// A wall clock that steps back is told, also across a restart.
+func TestClockStepsBack(t *testing.T) {
+	fs := newMemFS("/d")
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	o := Options{fs: fs, Quiet: -1, Now: func() time.Time { return now }}
+	j := mustCreate(t, "/d/j", o)
+	step := int64(0)
+	add := func(d time.Duration) {
+		now = now.Add(d)
+		step++
+		if _, err := j.Append(rec(step, "a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clocks := func() int { return strings.Count(string(fs.bytes("/d/j")), kindClock) }
+	add(0)
+	add(-900 * time.Millisecond)
+	if clocks() != 0 {
+		t.Error("less than a second was told")
+	}
+	add(-time.Minute)
+	if clocks() != 1 {
+		t.Error("a minute was not told")
+	}
+	add(time.Second)
+	closeOK(t, j)
+	now = now.Add(-time.Hour)
+	var err error
+	if j, _, err = Open("/d/j", o); err != nil {
+		t.Fatal(err)
+	}
+	add(0)
+	closeOK(t, j)
+	if clocks() != 2 {
+		t.Errorf("an hour across a restart was not told:\n%s", fs.bytes("/d/j"))
+	}
+}
+
+func TestAppendAllocatesLittle(t *testing.T) {
+	j := mustCreate(t, "/d/j", Options{fs: newMemFS("/d")})
+	fs := &nullFS{}
+	j2 := mustCreate(t, "/d/k", Options{fs: fs})
+	r := rec(1, "a")
+	if n := testing.AllocsPerRun(500, func() {
+		if _, err := j2.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 2 {
+		t.Errorf("%v allocations per append, want at most 2", n)
+	}
+	closeOK(t, j)
+	if err := j2.Close(); err == nil {
+		t.Error("a file that keeps nothing was closed in order")
+	}
+}
+
+// nullFS keeps sizes and no bytes, so that only the package's own memory counts.
+type nullFS struct{ memFS }
+
+type nullFile struct {
+	file
+	size int64
+}
+
+func (f *nullFS) open(string, int, uint32) (file, error) { return &nullFile{}, nil }
+func (f *nullFS) stat(string) (fileInfo, error)          { return fileInfo{}, nil }
+func (f *nullFS) link(string, string) error              { return nil }
+func (f *nullFS) remove(string) error                    { return nil }
+func (f *nullFile) write(p []byte) (int, error)          { f.size += int64(len(p)); return len(p), nil }
+func (f *nullFile) sync() error                          { return nil }
+func (f *nullFile) lock() error                          { return nil }
+func (f *nullFile) close() error                         { return nil }
+func (f *nullFile) reserve(int64, int64) error           { return nil }
+func (f *nullFile) truncate(int64) error                 { return nil }
+func (f *nullFile) readAt([]byte, int64) (int, error)    { return 0, nil }
+func (f *nullFile) stat() (fileInfo, error)              { return fileInfo{size: f.size}, nil }
