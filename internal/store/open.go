@@ -40,7 +40,7 @@ func Create(h Home, s id.Session, version, bootID string) (*Tree, error) {
 	if err := h.Make(); err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(h.Dir(s), 0o700); err != nil {
+	if err := makeDurable(h.Dir(s)); err != nil {
 		return nil, fmt.Errorf("make session %s: %w", s, err)
 	}
 	lock, err := h.Lock(s, bootID)

@@ -77,7 +77,7 @@ func isDir(p string) bool {
 // the folder, so that session state is not committed by accident.
 func (h Home) Make() error {
 	if filepath.Dir(h.Sessions) == h.Project && !isDir(h.Project) {
-		if err := os.MkdirAll(h.Project, 0o700); err != nil {
+		if err := makeDurable(h.Project); err != nil {
 			return fmt.Errorf("make the state folder: %w", err)
 		}
 		ignore := filepath.Join(h.Project, ".gitignore")
@@ -85,10 +85,25 @@ func (h Home) Make() error {
 			return fmt.Errorf("make the state folder: %w", err)
 		}
 	}
-	if err := os.MkdirAll(h.Sessions, 0o700); err != nil {
+	if err := makeDurable(h.Sessions); err != nil {
 		return fmt.Errorf("make the state folder: %w", err)
 	}
 	return nil
+}
+
+// makeDurable makes a folder and what is missing above it. Each new entry is
+// synced: a session that was given out must not vanish with a folder above it.
+func makeDurable(dir string) error {
+	if isDir(dir) {
+		return nil
+	}
+	if err := makeDurable(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(filepath.Dir(dir))
 }
 
 // Dir is the folder of a session, Journal its journal.
