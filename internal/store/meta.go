@@ -63,7 +63,8 @@ func (h Home) WriteMeta(s *session.State) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(h.metaPath(s.ID), append(b, '\n'), 0o600)
+	// The temporary file stands beside it: no probing of other folders.
+	return renameio.WriteFile(h.metaPath(s.ID), append(b, '\n'), 0o600, renameio.WithTempDir(h.Dir(s.ID)))
 }
 
 // Listed is a session of a listing, or why it cannot be read.
