@@ -18,7 +18,7 @@ import (
 
 const (
 	errorBodyMax = 64 << 10
-	replyMax     = 64 << 20 // of text, reasoning and arguments; no model writes that much
+	replyMax     = 64 << 20
 	// tailLimit is how long a reply that has its finish reason is waited on for usage and the end mark.
 	tailLimit = 5 * time.Second
 	// drainLimit is how long a finished stream may take to close, so that its connection can be used again.
@@ -145,11 +145,11 @@ func firstByte(r *bufio.Reader) (byte, error) {
 }
 
 func (m *openai) readPlain(ctx context.Context, r io.Reader, progress func(int64)) (*builder, *failure) {
-	raw, err := io.ReadAll(io.LimitReader(r, replyMax+1))
+	raw, err := io.ReadAll(io.LimitReader(r, m.replyMax+1))
 	switch {
 	case err != nil:
 		return nil, m.brokenOff(ctx, err)
-	case len(raw) > replyMax:
+	case int64(len(raw)) > m.replyMax:
 		return nil, m.tooLong()
 	}
 	b := &builder{}
@@ -187,7 +187,7 @@ func (m *openai) readStream(ctx context.Context, r *bufio.Reader, w *watch, prog
 		if f := m.take(b, ev.data, ev.fault); f != nil {
 			return nil, f
 		}
-		if b.size > replyMax {
+		if b.size > m.replyMax {
 			return nil, m.tooLong()
 		}
 		if b.finish != "" && w.limit > 0 {
@@ -224,7 +224,7 @@ func (m *openai) take(b *builder, raw []byte, fault bool) *failure {
 }
 
 func (m *openai) tooLong() *failure {
-	return &failure{err: m.scrub.faultf(Protocol, 200, "%s: the reply is longer than %d MiB, or one event of it longer than %d MiB", m.where, replyMax>>20, eventMax>>20)}
+	return &failure{err: m.scrub.faultf(Protocol, 200, "%s: the reply is longer than %d MiB, or one event of it longer than %d MiB", m.where, m.replyMax>>20, eventMax>>20)}
 }
 
 // refused classifies an answer with another status than 200.

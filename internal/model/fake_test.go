@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +22,7 @@ type pipes struct {
 	conns chan net.Conn
 	once  sync.Once
 	done  chan struct{}
+	dials atomic.Int32
 }
 
 func (p *pipes) Accept() (net.Conn, error) {
@@ -36,6 +38,7 @@ func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return ni
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
 func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	p.dials.Add(1)
 	ours, theirs := net.Pipe()
 	select {
 	case p.conns <- theirs:
@@ -55,6 +58,7 @@ type server struct {
 	at     []time.Time
 	start  time.Time
 	open   sync.WaitGroup // handlers
+	net    *pipes
 }
 
 type step func(w http.ResponseWriter, r *http.Request)
@@ -73,12 +77,12 @@ func withServer(t *testing.T, c Config, steps []step, f func(t *testing.T, s *se
 			t.Fatal(err)
 		}
 		s := &server{t: t, m: opened.(*openai), start: time.Now()}
-		net := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
+		s.net = &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 		tr := s.m.client.Transport.(*http.Transport)
-		tr.DialContext, tr.Proxy = net.dial, nil
+		tr.DialContext, tr.Proxy = s.net.dial, nil
 		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, steps) })}
 		served := make(chan struct{})
-		go func() { defer close(served); _ = srv.Serve(net) }()
+		go func() { defer close(served); _ = srv.Serve(s.net) }()
 		defer func() {
 			tr.CloseIdleConnections()
 			_ = srv.Close()

@@ -37,6 +37,8 @@ func TestBody(t *testing.T) {
 			`{"model":"n","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"shell","arguments":"{}"}}]},{"role":"assistant","content":null,"tool_calls":[{"id":"2","type":"function","function":{"name":"shell","arguments":"{}"}}]},{"role":"assistant","content":null,"tool_calls":[{"id":"3","type":"function","function":{"name":"my_tool_","arguments":"{}"}}]},{"role":"assistant","content":null,"tool_calls":[{"id":"4","type":"function","function":{"name":"unnamed","arguments":"{}"}}]}],"stream":false}`},
 		{"reasoning goes back as it came", Config{}, Request{Messages: []Message{thought, tagged}}, false,
 			`{"model":"n","messages":[{"role":"assistant","content":"a","reasoning_content":"hm"},{"role":"assistant","content":"a"}],"stream":false}`},
+		{"only reasoning", Config{}, Request{Messages: []Message{{Role: RoleAssistant, Reasoning: "hm", ReasoningField: "reasoning"}}}, false,
+			`{"model":"n","messages":[{"role":"assistant","content":"","reasoning":"hm"}],"stream":false}`},
 		{"reasoning off", Config{ReasoningEcho: "off"}, Request{Messages: []Message{thought, tagged}}, false,
 			`{"model":"n","messages":[{"role":"assistant","content":"a"},{"role":"assistant","content":"a"}],"stream":false}`},
 		{"reasoning named", Config{ReasoningEcho: "reasoning"}, Request{Messages: []Message{thought, tagged}}, false,

@@ -23,6 +23,8 @@ type openai struct {
 	where  string // for error texts: model and endpoint, without secrets
 	client *http.Client
 	scrub  scrubber
+	// replyMax bounds text, reasoning and arguments of a reply, in bytes; no model writes that much.
+	replyMax int64
 }
 
 func openOpenAI(name string, c Config) (Model, error) {
@@ -38,7 +40,7 @@ func openOpenAI(name string, c Config) (Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model openai/%s: %w", name, err)
 	}
-	m := &openai{name: name, c: c, url: u.JoinPath("chat", "completions").String(), scrub: newScrubber(c.secrets(u))}
+	m := &openai{name: name, c: c, url: u.JoinPath("chat", "completions").String(), scrub: newScrubber(c.secrets(u)), replyMax: replyMax}
 	m.where = m.scrub.clean("openai/" + name + " at " + u.Scheme + "://" + u.Host + u.Path)
 	m.client = &http.Client{
 		Transport: &http.Transport{
