@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 
 	"evener/internal/config"
 )
@@ -14,46 +15,75 @@ var helpCommand = command{
 
 var versionCommand = command{
 	name: "version", summary: "the program's version",
-	run: func(e *env, args []string) int {
-		if len(args) > 0 {
-			return e.fail(exitUsage, "", "version takes no arguments")
-		}
-		fmt.Fprintf(e.out, "evener %s\n", version)
-		return exitOK
-	},
 }
 
 // runUsage describes the default command, which has no name of its own.
 var runUsage = command{
 	name: "", args: "[flags] PROMPT...", summary: "one run: the model works on the prompt and reports",
 	help: `The prompt comes from the arguments or, if there are none, from standard input.
-Standard output gets the final report and nothing else.
+Flags stand before the prompt; -- ends them. Standard output gets the final report and
+nothing else, unless --output says otherwise.
+
+--model openai/NAME asks the endpoint of --base-url or OPENAI_BASE_URL, with the key in
+OPENAI_API_KEY if it wants one. --model script/FILE answers from a file and opens no
+connection; script/builtin:demo came with the program.
 
 The process ends when the model has reported and its notices are told; background
 jobs that still run are announced to the model once, then ended.
 
 Exit status: 0 reported, 1 ended without a report, 2 wrong usage or configuration,
-3 damaged, locked or unwritable state, 130 interrupted, 143 terminated.`,
+3 damaged, locked or unwritable state, 129 hung up, 130 interrupted, 143 terminated.`,
 }
 
+// The help lists the table that it stands in, so these are set afterwards.
 func init() {
-	// The help lists the table that it stands in.
-	helpCommand.run = func(e *env, args []string) int {
-		if len(args) == 0 {
-			printOverview(e.out)
-			return exitOK
-		}
-		for _, c := range commands() {
-			if len(args) == 1 && c.name == args[0] {
-				if c.run(e, []string{"-h"}) == exitOK {
-					return exitOK
-				}
-				printHelp(e.out, c, flag.NewFlagSet(c.name, flag.ContinueOnError))
-				return exitOK
-			}
-		}
-		return e.fail(exitUsage, "", "no command %q; see evener help", args[0])
+	helpCommand.run = runHelp
+	versionCommand.run = runVersion
+}
+
+func runHelp(e *env, args []string) int {
+	rest, status, ok := e.parse(helpCommand, e.flags(helpCommand), args)
+	switch {
+	case !ok:
+		return status
+	case len(rest) == 0:
+		printOverview(e.out)
+		return exitOK
+	case len(rest) > 1:
+		return e.fail(exitUsage, "", "help takes one command")
 	}
+	for _, c := range commands() {
+		if c.name == rest[0] {
+			return c.run(e, []string{"-h"})
+		}
+	}
+	return e.fail(exitUsage, "", "no command %q; see evener help", rest[0])
+}
+
+func runVersion(e *env, args []string) int {
+	rest, status, ok := e.parse(versionCommand, e.flags(versionCommand), args)
+	switch {
+	case !ok:
+		return status
+	case len(rest) > 0:
+		return e.fail(exitUsage, "", "version takes no arguments")
+	}
+	fmt.Fprintf(e.out, "evener %s\n", version)
+	return exitOK
+}
+
+// Markdown is docs/commands.md: the help of the program and of each command.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString("# Commands\n\n<!-- Written by make golden from the command table in internal/cli. -->\n\n```text\n")
+	printOverview(&b)
+	b.WriteString("```\n")
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "\n## evener %s\n\n```text\n", c.name)
+		c.run(&env{out: &b, err: &b}, []string{"-h"})
+		b.WriteString("```\n")
+	}
+	return b.String()
 }
 
 func printOverview(w io.Writer) {
@@ -70,7 +100,7 @@ func printOverview(w io.Writer) {
 }
 
 func printHelp(w io.Writer, c command, fs *flag.FlagSet) {
-	fmt.Fprintf(w, "usage: evener %s %s\n\n%s\n", c.name, c.args, c.summary)
+	fmt.Fprintf(w, "usage: evener %s\n\n%s\n", strings.TrimSpace(c.name+" "+c.args), c.summary)
 	if c.help != "" {
 		fmt.Fprintf(w, "\n%s\n", c.help)
 	}
