@@ -26,7 +26,7 @@ import (
 type Model interface {
 	// Complete asks for one reply. It returns when the reply is whole, when
 	// trying again is pointless or exhausted (*Error), or at once when ctx ends
-	// (an error that wraps context.Cause(ctx)). progress may be nil; it is
+	// (an error that wraps ctx.Err() and context.Cause(ctx)). progress may be nil; it is
 	// called from the calling goroutine.
 	Complete(ctx context.Context, r Request, progress func(Progress)) (Reply, error)
 }

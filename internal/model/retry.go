@@ -37,7 +37,7 @@ func (c Config) retry(ctx context.Context, progress func(Progress), attempt func
 			return b, nil
 		}
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("model call: %w", context.Cause(ctx))
+			return nil, ended(ctx)
 		}
 		if !f.loading {
 			counted++
@@ -82,8 +82,17 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("model call: %w", context.Cause(ctx))
+		return ended(ctx)
 	}
+}
+
+// ended is the error of a call whose context ended: both the context's error
+// and its cause can be asked for.
+func ended(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != ctx.Err() {
+		return fmt.Errorf("model call: %w: %w", ctx.Err(), cause)
+	}
+	return fmt.Errorf("model call: %w", ctx.Err())
 }
 
 // retryable are the statuses that may change by themselves.

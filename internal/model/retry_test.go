@@ -273,7 +273,7 @@ func TestCancel(t *testing.T) {
 				timer := time.AfterFunc(time.Second, func() { cancel(stop) })
 				defer timer.Stop()
 				_, err := s.ask(ctx)
-				if !errors.Is(err, stop) || time.Since(s.start) != time.Second || s.requests() != 1 {
+				if !errors.Is(err, stop) || !errors.Is(err, context.Canceled) || time.Since(s.start) != time.Second || s.requests() != 1 {
 					t.Errorf("after %s and %d requests: %v", time.Since(s.start), s.requests(), err)
 				}
 			})
