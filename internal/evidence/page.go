@@ -25,8 +25,11 @@ type pageView struct {
 // where the content shows a byte differently.
 func (r Reader) page(rec Record, off int64) (any, *fault.Error) {
 	c, err := joblog.Window(r.Home.Log(rec.ID), off, PageBytes)
-	if errors.Is(err, fs.ErrNotExist) && rec.empty() && off == 0 {
-		return pageView{base: rec.base(joblog.Info{})}, nil
+	if errors.Is(err, fs.ErrNotExist) && rec.empty() { // nothing printed: no loss
+		if off == 0 {
+			return pageView{base: rec.base(joblog.Info{})}, nil
+		}
+		err = &joblog.PastEndError{Offset: off}
 	}
 	if err == nil && rec.Pruned {
 		err = fs.ErrNotExist
