@@ -16,11 +16,8 @@ var family = kin{owned: map[int]bool{}}
 
 type kin struct {
 	mu    sync.Mutex // over fork and entry, so that no child of ours is ever unknown
-	hosts int
 	owned map[int]bool
-
-	stop chan struct{}
-	done sync.WaitGroup
+	adoption
 }
 
 // start starts a command of ours.

@@ -2,10 +2,19 @@ package proc
 
 import (
 	"os"
+	"os/exec"
 	"os/signal"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
+
+// adoption is the reaping of what falls to this process, while any Host is open.
+type adoption struct {
+	hosts int
+	stop  chan struct{}
+	done  sync.WaitGroup
+}
 
 // enter makes this process the subreaper of its keepers and starts reaping what
 // falls to it; leave ends the reaping with the last Host.
@@ -106,4 +115,14 @@ func (k *kin) endAdopted() []int {
 	}, killPatience)
 	k.reapAdopted()
 	return append(survivors, refused...)
+}
+
+// runDetached runs the step in between and reaps it. While it ends, this process
+// is no subreaper: the command must not fall to us.
+func (k *kin) runDetached(cmd *exec.Cmd) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+	defer func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }()
+	return cmd.Run()
 }

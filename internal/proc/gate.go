@@ -18,8 +18,7 @@ import (
 // mode) gets the gate in front of the command's first line.
 
 const (
-	gateOpen    = "\n"
-	gateRefused = 125 // exit status of a shell whose gate never opened
+	gateOpen = "\n"
 
 	bashEnvPath = "/dev/fd/3"
 	// The line read goes into BASH_ENV because that name is ours until restored.
@@ -30,33 +29,38 @@ const (
 	maxBashEnv = 8 << 10
 )
 
+// holding tells whether a shell is held at a gate.
+type holding bool
+
+const (
+	gated holding = true
+	free  holding = false
+)
+
 // shellPlan is how a command is brought to its shell.
 type shellPlan struct {
 	path   string
 	argv   []string
 	env    []string
-	script string // text behind BASH_ENV; empty when the gate stands before the command
+	script string // text behind BASH_ENV; empty when there is none of ours
+	text   string // what the shell runs
+	file   string // where the text is stored when it is too long for an argument
 }
 
-// plan builds the command line of a held shell. file, when not empty, is where
-// the text will be stored instead of being an argument; text is what to store.
-func plan(shell string, line, file string, env []string) (p shellPlan, text string) {
-	p = shellPlan{path: shell, env: env}
-	text = line
-	if readsBashEnv(shell, env) {
+// plan builds the command line of a shell.
+func plan(shell, line string, env []string, way holding) shellPlan {
+	p := shellPlan{path: shell, env: env, text: line}
+	switch {
+	case way == free:
+	case readsBashEnv(shell, env):
 		user, ok := lookup(env, "BASH_ENV")
 		p.script = bashGate + userBashEnv(user, ok)
 		p.env = append(without(env, "BASH_ENV"), "BASH_ENV="+bashEnvPath)
-	} else {
-		text = shGate + line
+	default:
+		p.text = shGate + line
 	}
-	name := filepath.Base(shell)
-	if file != "" {
-		p.argv = []string{name, file}
-	} else {
-		p.argv = []string{name, "-c", text}
-	}
-	return p, text
+	p.argv = []string{filepath.Base(shell), "-c", p.text}
+	return p
 }
 
 // readsBashEnv tells whether a shell started with env sources BASH_ENV.

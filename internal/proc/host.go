@@ -16,6 +16,9 @@ type Host struct {
 	calls sync.WaitGroup // Start, Detach and Run under way
 	work  sync.WaitGroup // goroutines
 
+	closing context.Context // ends when Close begins
+	close   context.CancelFunc
+
 	launch sync.Mutex // one keeper is launched at a time
 
 	mu     sync.Mutex
@@ -38,7 +41,9 @@ func Open(o Options) (*Host, error) {
 	if err := family.enter(); err != nil {
 		return nil, fmt.Errorf("open a process host: %w", err)
 	}
-	return &Host{o: o, shell: findShell(o.Env), bufs: newBuffers(), jobs: map[string]*running{}, ended: map[*running]bool{}}, nil
+	h := &Host{o: o, shell: findShell(o.Env), bufs: newBuffers(), jobs: map[string]*running{}, ended: map[*running]bool{}}
+	h.closing, h.close = context.WithCancel(context.Background())
+	return h, nil
 }
 
 // Output gives the live numbers of a running job: lifetime bytes, and when the
@@ -75,6 +80,7 @@ func (h *Host) Close(ctx context.Context) error {
 	if was {
 		return nil
 	}
+	h.close()
 	h.calls.Wait()
 	h.mu.Lock()
 	l := h.link

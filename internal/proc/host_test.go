@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -89,6 +90,48 @@ func (r *rig) exit() Exited {
 	}
 }
 
+// once runs a command to its end.
+func (r *rig) once(line string) Exited {
+	r.t.Helper()
+	job := r.run(line)
+	x := r.exit()
+	if x.Job != job || x.Err != nil || x.LogErr != nil {
+		r.t.Fatalf("%s: %+v", line, x)
+	}
+	return x
+}
+
+// living are the processes that carry a job's id, in any place.
+func living(t testing.TB, jobs ...string) []process {
+	t.Helper()
+	tab, err := scan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab.belonging(func(p process) bool { return !p.dead && slices.Contains(jobs, jobOf(p.pid)) })
+}
+
+// gone waits until nothing of the jobs is left.
+func gone(t testing.TB, within time.Duration, jobs ...string) {
+	t.Helper()
+	set := living(t, jobs...)
+	if !awaitGone(set, time.Now().Add(within)) || len(living(t, jobs...)) > 0 {
+		t.Fatalf("still there: %+v", living(t, jobs...))
+	}
+}
+
+// waitFile waits for a file that a command makes, in the test's own folder.
+func waitFile(t testing.TB, path string) string {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		if b, err := os.ReadFile(path); err == nil && len(b) > 0 {
+			return string(bytes.TrimSpace(b))
+		}
+	}
+	t.Fatalf("%s was not made", path)
+	return ""
+}
+
 func TestStartReleaseExit(t *testing.T) {
 	r := newRig(t)
 	job := r.run("echo out; echo err >&2; exit 3")
@@ -102,16 +145,5 @@ func TestStartReleaseExit(t *testing.T) {
 	b, err := os.ReadFile(r.log(job))
 	if err != nil || !bytes.Equal(b, x.Tail) {
 		t.Fatalf("%q %v", b, err)
-	}
-}
-
-func TestStop(t *testing.T) {
-	r := newRig(t)
-	job := r.run("sleep 1000")
-	if err := r.Stop(job, 0); err != nil {
-		t.Fatal(err)
-	}
-	if x := r.exit(); x.Signal != "SIGTERM" || x.Code != -1 || !x.Stopped || len(x.Survivors) != 0 {
-		t.Fatalf("%+v", x)
 	}
 }

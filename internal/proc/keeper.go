@@ -68,6 +68,9 @@ type kept struct {
 	job    string
 	leader process
 	reaped bool
+
+	look  sync.Mutex
+	known map[int]uint64 // members when last looked for: number and start
 }
 
 func (k *keeper) setUp() error {

@@ -18,13 +18,21 @@ const (
 	leftSettle = 20 * time.Millisecond
 )
 
-// members are a job's living processes.
+// members are a job's living processes. What was found once is remembered: when
+// its parents die it may carry no sign of the job any more.
 func (k *keeper) members(j *kept) ([]process, error) {
 	t, err := scan()
 	if err != nil {
 		return nil, err
 	}
-	return t.ofJob(j.job, j.leader, unix.Getpid()), nil
+	j.look.Lock()
+	defer j.look.Unlock()
+	set := t.ofJob(j.job, j.leader, j.known, unix.Getpid())
+	j.known = make(map[int]uint64, len(set))
+	for _, p := range set {
+		j.known[p.pid] = p.ticks
+	}
+	return set, nil
 }
 
 func (k *keeper) find(job string) *kept {
@@ -53,6 +61,7 @@ func (k *keeper) stop(job string, in *unpacker) {
 // is asked by itself.
 func (k *keeper) terminate(j *kept, grace time.Duration) {
 	deadline := time.Now().Add(grace)
+	_, _ = k.members(j) // before the leader dies: lineage tells the most while it lives
 	k.mu.Lock()
 	grouped := !j.reaped
 	if grouped {

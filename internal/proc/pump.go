@@ -50,6 +50,7 @@ func (j *running) pump() {
 	p := &pump{j: j}
 	eof := p.drain()
 	ev, silent := p.settle()
+	removeFile(j.file)
 	h := j.host
 	h.mu.Lock()
 	delete(h.jobs, j.id)

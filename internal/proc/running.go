@@ -22,6 +22,7 @@ type running struct {
 	ticks   uint64
 	out     *os.File
 	logPath string
+	file    string // the stored text of a long command
 	log     *joblog.Log
 	began   chan error    // the keeper's answer to the start
 	wake    chan struct{} // something under mu changed

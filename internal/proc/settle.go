@@ -71,6 +71,7 @@ func (p *pump) settle() (ev Exited, silent bool) {
 	j := p.j
 	left := p.countLeft()
 	j.mu.Lock()
+	j.closeGate() // of a shell that ended while it was held
 	keep, abandoned := j.keep, j.abandoned
 	ev = Exited{
 		Job: j.id, Stopped: j.stopping, LeftBehind: left, Survivors: j.survivors, At: j.over,
@@ -108,13 +109,20 @@ func (j *running) outcome() (code int, signal string, err error) {
 		return -1, "", ErrUnkillable
 	case !j.exited:
 		return -1, "", ErrWaitFailed
-	case j.status.Signaled():
-		if signal = unix.SignalName(j.status.Signal()); signal == "" {
-			signal = fmt.Sprintf("SIG%d", j.status.Signal())
-		}
-		return -1, signal, nil
 	}
-	return j.status.ExitStatus(), "", nil
+	code, signal = exitOf(j.status)
+	return code, signal, nil
+}
+
+// exitOf tells an exit from a death by signal, which has no exit status.
+func exitOf(ws unix.WaitStatus) (code int, signal string) {
+	if !ws.Signaled() {
+		return ws.ExitStatus(), ""
+	}
+	if signal = unix.SignalName(ws.Signal()); signal == "" {
+		signal = fmt.Sprintf("SIG%d", ws.Signal())
+	}
+	return -1, signal
 }
 
 // countLeft asks the keeper what an ended job left behind; the keeper knows from

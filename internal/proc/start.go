@@ -14,7 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const jobVariable = "EVENER_JOB_ID"
+const (
+	jobVariable     = "EVENER_JOB_ID"
+	scratchVariable = "EVENER_SCRATCH_DIR"
+)
 
 // Start creates the command's shell and holds it before the command. Release
 // lets it run, Abandon ends it; nothing of the command has run before Release. It
@@ -25,16 +28,18 @@ func (h *Host) Start(c Command) (Started, error) {
 	}
 	defer h.calls.Done()
 	env := merge(h.o.Env, append(append([]string(nil), c.Env...), jobVariable+"="+c.Job)...)
-	p, err := h.prepare(c, env)
+	p, err := h.prepare(c, env, gated)
 	if err != nil {
 		return Started{}, err
 	}
 	l, err := h.connect()
 	if err != nil {
+		removeFile(p.file)
 		return Started{}, err
 	}
 	j, out, gate, err := h.admit(c, l)
 	if err != nil {
+		removeFile(p.file)
 		return Started{}, err
 	}
 	err = l.send(pack(askStart, c.Job).str(p.path).str(c.Dir).str(p.script).strs(p.argv).strs(p.env), out, gate)
@@ -47,17 +52,19 @@ func (h *Host) Start(c Command) (Started, error) {
 	}
 	if err != nil {
 		h.dismiss(j)
+		removeFile(p.file)
 		if _, serr := os.Stat(c.Dir); serr != nil { // it went away in between
 			return Started{}, &NoDirError{c.Dir, serr}
 		}
 		return Started{}, err
 	}
+	j.file = p.file
 	h.work.Go(j.pump)
 	return Started{PID: j.pid, StartTicks: j.ticks, BootID: BootID()}, nil
 }
 
 // prepare refuses what the system would mangle and brings the command into shape.
-func (h *Host) prepare(c Command, env []string) (shellPlan, error) {
+func (h *Host) prepare(c Command, env []string, way holding) (shellPlan, error) {
 	if err := checkNUL(c, env); err != nil {
 		return shellPlan{}, err
 	}
@@ -65,23 +72,29 @@ func (h *Host) prepare(c Command, env []string) (shellPlan, error) {
 		return shellPlan{}, err
 	}
 	if len(c.Line) <= MaxArgument {
-		p, _ := plan(h.shell, c.Line, "", env)
-		return p, nil
+		return plan(h.shell, c.Line, env, way), nil
 	}
-	file := filepath.Join(c.Scratch, "command-"+c.Job+".sh")
-	if c.Job == "" {
-		f, err := os.CreateTemp(c.Scratch, "command-*.sh")
-		if err != nil {
-			return shellPlan{}, fmt.Errorf("store a long command: %w", err)
-		}
-		file = f.Name()
-		_ = f.Close()
-	}
-	p, text := plan(h.shell, c.Line, file, env)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	p := plan(h.shell, c.Line, env, way)
+	f, err := os.CreateTemp(c.Scratch, "command-*.sh")
+	if err != nil {
 		return shellPlan{}, fmt.Errorf("store a long command: %w", err)
 	}
+	_, err = f.WriteString(p.text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return shellPlan{}, fmt.Errorf("store a long command: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	p.file = f.Name()
+	p.argv = []string{p.argv[0], p.file}
 	return p, nil
+}
+
+// removeFile drops the stored text of a command, if there is one. The shell reads
+// it bit by bit, so it must outlive the shell. What cannot be removed goes with
+// the scratch folder.
+func removeFile(file string) {
+	if file != "" {
+		_ = os.Remove(file)
+	}
 }
 
 func checkNUL(c Command, env []string) error {

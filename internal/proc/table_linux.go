@@ -53,15 +53,19 @@ func parseStat(pid int, b []byte) (p process, ok bool) {
 	return p, true
 }
 
-// carriesJob tells whether the process was started with the job's id in its
-// environment. Processes of other users cannot be asked.
-func carriesJob(pid int, job string) bool {
+// jobOf is the job id that the process was started with, if any. Processes of
+// other users cannot be asked.
+func jobOf(pid int) string {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return false
+		return ""
 	}
-	want := []byte(jobVariable + "=" + job + "\x00")
-	return bytes.HasPrefix(b, want) || bytes.Contains(b, append([]byte{0}, want...))
+	for kv := range bytes.SplitSeq(b, []byte{0}) {
+		if job, ok := bytes.CutPrefix(kv, []byte(jobVariable+"=")); ok {
+			return string(job)
+		}
+	}
+	return ""
 }
 
 // children are the direct children of this process, dead ones included. ok is
