@@ -5,9 +5,12 @@
 //	(none)     Start             job.intended                held shell is made
 //	intended   Launched          job.started                 gate opens
 //	intended   LaunchFailed      job.finished failed/start_failed
+//	intended   Launched (closing) job.finished cancelled/stopped_by_parent, never started
+//	intended   Exited            job.finished failed/start_failed: the shell ended at its gate
 //	intended   Lost              job.finished stopped/runtime_lost, never started
+//	intended   Stop, timers      nothing: there is no process yet
 //	running    WaitExpired       job.promoted                (foreground only)
-//	running    Stop              job.stop_requested          ladder begins
+//	running    Stop              job.stop_requested          ladder begins, once
 //	running    RuntimeExpired    job.stop_requested          ladder begins
 //	running    Exited            job.finished by its exit, or by the stop that caused it
 //	running    Lost              job.finished stopped/runtime_lost

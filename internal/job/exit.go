@@ -18,19 +18,28 @@ type Exit struct {
 }
 
 // Output is what the command printed.
-func (x Exit) Output() Output { return Output{x.Total, x.Head, x.Tail} }
+func (x Exit) Output() Output {
+	return Output{Total: x.Total, Start: x.Start, Head: x.Head, Tail: x.Tail}
+}
 
 // noExitCode stands for a process that did not exit by itself: a sentinel,
 // not a shell code.
 const noExitCode = -1
 
 // Exited ends a running job. inline is the most output bytes that a
-// foreground result carries: a foreground completion with more is kept.
+// foreground result carries: a foreground completion whose result cannot carry
+// all of it is kept, so that nothing which was printed is out of reach.
+//
+// A shell that ends before its command was released never ran it: the launch
+// failed, whatever the shell's own status says.
 func Exited(s *State, x Exit, inline int64) Finished {
+	if s.Status == Intent {
+		return LaunchFailed(s, "the shell ended before its command was released")
+	}
 	f := Finished{
 		Job: s.ID, Generation: 1, TotalBytes: x.Total, RetainedStart: x.Start,
 		LeftBehind: x.LeftBehind, Survivors: x.Survivors, Error: x.Err,
-		Kept: s.BackgroundEvidence() || x.Total > inline,
+		Kept: s.BackgroundEvidence() || !x.Output().fits(inline),
 	}
 	f.Status, f.Reason, f.ExitCode = classify(s, x)
 	f.OnItsOwn = s.StopBy != "" && !x.Signalled && x.Err == ""

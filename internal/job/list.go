@@ -73,8 +73,10 @@ func listLines(b *strings.Builder, page []Row, total int, w Window, preview int)
 	switch {
 	case total == 0:
 		b.WriteString("no jobs")
+	case len(page) == 0:
+		fmt.Fprintf(b, "no jobs from offset %d on; there are %d jobs.", w.Offset, total)
 	case len(page) < total:
-		fmt.Fprintf(b, "showing %d-%d of %d jobs.", min(w.Offset+1, total), w.Offset+len(page), total)
+		fmt.Fprintf(b, "showing %d-%d of %d jobs.", w.Offset+1, w.Offset+len(page), total)
 	default:
 		fmt.Fprintf(b, "%d jobs.", total)
 	}

@@ -85,7 +85,7 @@ type State struct {
 }
 
 // Terminal reports whether the job has its terminal record.
-func (s *State) Terminal() bool { return s.Status != Intent && s.Status != Running }
+func (s *State) Terminal() bool { return s.Status != "" && s.Status != Intent && s.Status != Running }
 
 // BackgroundEvidence reports whether the job was handed off: an explicit
 // background launch or a promotion, never a kept foreground completion.

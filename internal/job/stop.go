@@ -27,8 +27,8 @@ func StopWait(ms int64) (time.Duration, *fault.Error) {
 
 // Stop asks a running job to end. call waits for it, or is empty. Stopping a
 // job that is stopping already adds only the waiting call; a terminal job is
-// left alone (ok false). An intended job has no process yet: the stop waits
-// for its launch, see StopPendingLaunch in the caller.
+// left alone (ok false). So is an intended one, which has no process yet: only
+// a close can meet it, and the launch that follows ends it, see NeverReleased.
 func Stop(s *State, by StopBy, call string, grace time.Duration) (StopRequested, []effect.Effect, bool) {
 	if s.Status != Running {
 		return StopRequested{}, nil, false
@@ -48,6 +48,16 @@ func RuntimeExpired(s *State, grace time.Duration) (StopRequested, []effect.Effe
 	return Stop(s, ByTimeout, "", grace)
 }
 
+// NeverReleased ends a job whose held shell came about when the session was
+// closing already: the shell is ended and its command does not run.
+func NeverReleased(s *State) (Finished, effect.Effect) {
+	none := noExitCode
+	return Finished{
+		Job: s.ID, Status: Cancelled, Reason: StoppedByParent, ExitCode: &none, Generation: 1, Kept: s.Mode == Background,
+		Error: "never started: the session closed before the command was released",
+	}, effect.StopProcess{Job: s.ID}
+}
+
 // Outcome classifies what a job_stop call found or did.
 type Outcome string
 
@@ -60,14 +70,13 @@ const (
 
 // StopResult is the answer of job_stop for a shell job.
 type StopResult struct {
-	ID              id.Job   `json:"id"`
-	Type            string   `json:"type"`
-	Status          Status   `json:"status"`
-	Reason          *string  `json:"reason"`
-	PreviousStatus  Status   `json:"previous_status"`
-	Outcome         Outcome  `json:"outcome"`
-	Survivors       []int    `json:"survivors,omitempty"`
-	StoppedChildren []id.Job `json:"stopped_children,omitempty"`
+	ID             id.Job  `json:"id"`
+	Type           string  `json:"type"`
+	Status         Status  `json:"status"`
+	Reason         *string `json:"reason"`
+	PreviousStatus Status  `json:"previous_status"`
+	Outcome        Outcome `json:"outcome"`
+	Survivors      []int   `json:"survivors,omitempty"`
 }
 
 // ResultOfStop builds the answer. before is the status just before the

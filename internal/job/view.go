@@ -19,8 +19,26 @@ type Live struct {
 // Output is the two ends of what a job printed, as the bytes came.
 type Output struct {
 	Total int64
+	Start int64  // first byte that is still kept
 	Head  string // the first bytes
 	Tail  string // the newest bytes
+}
+
+// all is the whole output, if the two ends cover it.
+func (o Output) all() (string, bool) {
+	switch missing := o.Total - int64(len(o.Tail)); {
+	case missing <= 0:
+		return o.Tail, true
+	case missing <= int64(len(o.Head)):
+		return o.Head[:missing] + o.Tail, true
+	}
+	return "", false
+}
+
+// fits reports whether a result of inline bytes can carry all of it.
+func (o Output) fits(inline int64) bool {
+	_, whole := o.all()
+	return whole && o.Total <= inline
 }
 
 // phases of a shell, a small fixed set.
@@ -266,13 +284,13 @@ func ResultOfPromotion(s *State, o Output, inline int64) Handoff {
 // inlineOutput is the output that a result carries: all of it while it fits,
 // else its head and its tail around a line that says how to get the rest.
 func inlineOutput(s *State, o Output, inline int64) (string, bool) {
-	head, tail, total := o.Head, o.Tail, o.Total
-	if total <= inline && int64(len(tail)) >= total {
-		return text.Printable(tail), false
+	if o.fits(inline) {
+		all, _ := o.all()
+		return text.Printable(all), false
 	}
-	h := head[:min(int64(len(head)), inline/4)]
-	t := tail[max(0, int64(len(tail))-(inline-inline/4)):]
+	h := o.Head[:min(int64(len(o.Head)), inline/4)]
+	t := o.Tail[max(0, int64(len(o.Tail))-(inline-inline/4)):]
 	rest := fmt.Sprintf("\n[%s bytes left out; all retained output: read_transcript(transcript_ref=%q, offset_bytes=%d)]\n",
-		text.Thousands(int(total)-len(h)-len(t)), Ref(s.ID), len(h))
+		text.Thousands(int(o.Total)-len(h)-len(t)), Ref(s.ID), max(o.Start, int64(len(h))))
 	return text.Printable(h) + rest + text.Printable(t), true
 }

@@ -20,11 +20,10 @@ func (w *work) launched(in Launched) {
 		return
 	}
 	if s.Run.Ending != "" {
-		none := -1
-		w.emit(job.Finished{Job: x.ID, Status: job.Cancelled, Reason: job.StoppedByParent, ExitCode: &none, Generation: 1,
-			Error: "never started: the session closed before the command was released"})
-		w.order(effect.StopProcess{Job: in.Job})
-		w.finishClose(false)
+		e, fx := job.NeverReleased(x)
+		w.emit(e)
+		w.order(fx)
+		w.settle(x, job.Output{})
 		return
 	}
 	e, fx := job.Launched(x, in.Launch, msDuration(s.Run.Limits.CommandTimeoutMS))
@@ -56,37 +55,41 @@ func (w *work) exited(in Exited) {
 }
 
 // settle is what follows a terminal record, in the same line: the result of
-// the call that waited for the command, or the notice that is owed; the
-// results of stops; retention; the wake of an idle session.
+// the call that waited for the command, or the notice that is owed; retention;
+// the result of a stop; then the next call of the reply, or the wake of an idle
+// session. A call that waits for something else stays in progress, also while
+// the session closes.
 func (w *work) settle(x *job.State, o job.Output) {
 	s := w.s
 	if w.err != nil {
 		return
 	}
 	call, inCall := w.waiting(x.Call)
+	stop, stopped := w.stopping(x)
 	switch {
-	case inCall && !x.Promoted:
+	case inCall:
 		w.answer(call, job.ResultOfExit(x, o, s.Run.Limits.InlineOutputBytes), leftBehindNote(x))
 		if x.End.Kept {
 			w.emit(attention.SettledInline{Source: x.ID})
-		} else {
-			w.order(effect.DropOutput{Job: x.ID})
 		}
-	case x.BackgroundEvidence() && !s.Attention.Known(x.ID):
+	case x.Durable() && !s.Attention.Known(x.ID):
 		w.emit(attention.Armed{ID: attention.ID(x.ID, x.End.Generation), Source: x.ID, Generation: x.End.Generation,
 			Frame: attention.Frame(shellEnd(x, o.Tail, x.End.Status != job.Failed || x.End.Reason != job.StartFailed))})
 	}
-	w.retain()
-	w.answerStops(x)
-	switch {
-	case s.Run.Ending != "":
-		w.calls()
-		w.finishClose(false)
-	case s.Turn == nil && s.Run.Open:
-		w.idle()
-	case inCall:
-		w.calls()
+	if !x.Durable() {
+		w.order(effect.DropOutput{Job: x.ID})
 	}
+	w.retain()
+	if stopped {
+		w.answer(stop, job.ResultOfStop(x, job.Running), "")
+	}
+	switch {
+	case inCall, stopped:
+		w.calls()
+	case s.Turn == nil && s.Run.Open && s.Run.Ending == "":
+		w.idle()
+	}
+	w.finishClose(false)
 }
 
 func shellEnd(x *job.State, tail string, known bool) attention.ShellEnd {
@@ -155,12 +158,12 @@ func (w *work) timer(key string) {
 // its end will be announced.
 func (w *work) waitExpired(j id.Job) {
 	x := w.s.jobs[j]
-	if w.facts.Full { // a hand-off could not be made durable: the call waits on
-		w.order(effect.SetTimer{Key: job.WaitTimer(j), After: msDuration(w.s.Run.Limits.CommandTimeoutMS)})
-		return
-	}
 	e, fx, ok := job.WaitExpired(x, w.facts.Now)
 	if !ok {
+		return
+	}
+	if w.facts.Full { // a hand-off could not be made durable: the call waits on
+		w.order(effect.SetTimer{Key: job.WaitTimer(j), After: msDuration(w.s.Run.Limits.CommandTimeoutMS)})
 		return
 	}
 	w.emit(e)
@@ -215,7 +218,7 @@ func (w *work) interrupted(c transcript.Call, x *job.State, inProgress bool) {
 	case x != nil && x.StartedAt.IsZero():
 		a.Text = "interrupted: evener ended before the command was released; it never ran"
 	case x != nil:
-		d := job.ResultOfExit(x, job.Output{Total: x.End.TotalBytes}, 0)
+		d := job.ResultOfExit(x, job.Output{Total: x.End.TotalBytes, Start: x.End.RetainedStart}, 0)
 		d.Truncated = d.TotalBytes > 0
 		a.Data = encode(result{true, &d})
 		a.Text = "interrupted: evener ended while the command ran, and the command was ended with it; its outcome is unknown and it was not run again. " +
@@ -226,16 +229,6 @@ func (w *work) interrupted(c transcript.Call, x *job.State, inProgress bool) {
 		a.Text = "interrupted: evener ended before this call began; it was not run"
 	}
 	w.emit(a)
-}
-
-// answerStops answers the job_stop calls that wait for a job's end.
-func (w *work) answerStops(x *job.State) {
-	if c, ok := w.stopping(x); ok {
-		w.answer(c, job.ResultOfStop(x, job.Running), "")
-		if w.s.Run.Ending == "" {
-			w.calls()
-		}
-	}
 }
 
 // stopping finds the open job_stop call that waits for this job.
