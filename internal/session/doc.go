@@ -11,7 +11,7 @@
 //	turn      Replied           transcript.assistant, then each call in order until one must wait
 //	turn      Launched, Exited, Detached, ReadDone, TimerFired   results of the waiting call
 //	turn      all calls done    turn.requested, or turn.ended after communicate(end_turn=true) or bare text
-//	turn      ModelFailed       turn.ended failed
+//	turn      ModelFailed       turn.ended failed; a run of one prompt ends with it
 //	idle      notice armed      turn.started notification
 //	any       Close             run.ending, stops; run.ended when nothing runs
 //	any       Restarted         what was open is settled, each once

@@ -208,7 +208,7 @@ func (s *State) applyTurn(e Event) error {
 	}
 	switch e := e.(type) {
 	case Requested:
-		if t.Waiting != 0 || e.Request != s.Requests+1 {
+		if t.Waiting != 0 || e.Request != s.Requests+1 || len(s.Transcript.Open()) > 0 {
 			return fmt.Errorf("request %d: out of order", e.Request)
 		}
 		s.Requests, t.Waiting = e.Request, e.Request

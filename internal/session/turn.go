@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,14 +86,15 @@ func (w *work) replied(in Replied) {
 	}
 	said := in.Reply
 	said.Turn, said.Request = t.N, in.Request
-	w.freshIDs(said.Calls)
+	said.Calls = w.freshIDs(said.Calls)
 	w.emit(said)
 	w.calls()
 }
 
 // freshIDs gives a call whose id this conversation has seen an id of its own:
 // some servers count from zero in every reply, and a result must name one call.
-func (w *work) freshIDs(calls []transcript.Call) {
+func (w *work) freshIDs(calls []transcript.Call) []transcript.Call {
+	calls = slices.Clone(calls) // an input may be decided again
 	seen := map[string]bool{}
 	for i, c := range calls {
 		x := c.ID
@@ -104,6 +106,7 @@ func (w *work) freshIDs(calls []transcript.Call) {
 		}
 		seen[x] = true
 	}
+	return calls
 }
 
 // calls runs open calls in call order until one must wait for the world. When
@@ -113,7 +116,7 @@ func (w *work) calls() {
 	for w.err == nil && len(s.Transcript.Open()) > 0 {
 		c := s.Transcript.Open()[0]
 		if s.Run.Ending != "" {
-			w.refuse(c, fault.New(fault.Closing, "%s: the session is closing; the call was not run", c.Name))
+			w.refuse(c, notRun(c))
 			continue
 		}
 		if w.exec(c) {
@@ -137,6 +140,10 @@ func (w *work) calls() {
 	}
 }
 
+func notRun(c transcript.Call) *fault.Error {
+	return fault.New(fault.Closing, "%s: the session is closing; the call was not run", c.Name)
+}
+
 func (w *work) lastReplyHadCalls() bool {
 	e := w.s.Transcript.Entries
 	for i := len(e) - 1; i >= 0; i-- {
@@ -154,7 +161,9 @@ func (w *work) modelFailed(in ModelFailed) {
 }
 
 // endTurn ends the turn. One that ends well consumes the notices that its
-// requests carried; after any other they stay pending.
+// requests carried; after any other they stay pending, and nothing is asked of
+// the model again: a run of one prompt ends, a living one waits for the next
+// input.
 func (w *work) endTurn(o TurnOutcome, reason string) {
 	s := w.s
 	well := o == TurnReported || o == TurnAnswered || o == TurnEmpty
@@ -165,11 +174,12 @@ func (w *work) endTurn(o TurnOutcome, reason string) {
 	if w.err != nil {
 		return
 	}
-	if !well {
+	switch {
+	case well:
+		w.idle()
+	case s.Run.Mode == OneShot:
 		w.close(string(o))
-		return
 	}
-	w.idle()
 }
 
 // answers says whether the turn that is ending gives the run's answer. The
@@ -179,7 +189,7 @@ func (w *work) endTurn(o TurnOutcome, reason string) {
 func (w *work) answers(o TurnOutcome) bool {
 	t, have := w.s.Turn, w.s.Run.Answer
 	if t.Kind == AnnouncementTurn && have != nil && t.Carried == 0 {
-		return t.Report != nil && !have.Reported
+		return o == TurnReported && !have.Reported
 	}
 	switch o {
 	case TurnReported:
@@ -280,7 +290,12 @@ func (w *work) finishClose(force bool) {
 		return
 	}
 	if s.Turn != nil {
-		for _, c := range append([]transcript.Call(nil), s.Transcript.Open()...) {
+		// Whatever can run has begun: the first open call is the one in progress.
+		for i, c := range slices.Clone(s.Transcript.Open()) {
+			if i > 0 {
+				w.refuse(c, notRun(c))
+				continue
+			}
 			w.refuse(c, fault.New(fault.Closing, "%s: interrupted: the session closed while the call was in progress", c.Name))
 		}
 		w.emit(TurnEnded{Turn: s.Turn.N, Outcome: TurnInterrupted, Reason: s.Run.Ending})
