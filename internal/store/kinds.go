@@ -40,6 +40,7 @@ func kind[E session.Event]() (string, decoder) {
 		var e E
 		d := json.NewDecoder(bytes.NewReader(data))
 		d.DisallowUnknownFields()
+		d.UseNumber() // a report's numbers stay as the model wrote them
 		err := d.Decode(&e)
 		return e, err
 	}
