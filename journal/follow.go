@@ -14,7 +14,7 @@ import (
 // A done context is its error.
 func (j *Journal) Follow(ctx context.Context, from Pos) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		if err := j.follow(ctx, from, yield); err != nil && err != errStopped {
+		if err := j.follow(ctx, from, yield); err != nil && !errors.Is(err, errStopped) {
 			yield(Entry{}, err)
 		}
 	}
@@ -116,7 +116,7 @@ func pause(ctx context.Context) error {
 // file was cut or replaced: read again from the last seq known to be durable.
 func FollowFile(ctx context.Context, path string, from Pos, o FollowOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		if err := followFile(ctx, path, from, o, yield); err != nil && err != errStopped {
+		if err := followFile(ctx, path, from, o, yield); err != nil && !errors.Is(err, errStopped) {
 			yield(Entry{}, err)
 		}
 	}

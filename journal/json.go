@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is how deep Data and Cause may nest. jq 1.6 reads 256 levels, and a
-// line adds a few of its own.
-const MaxDepth = 200
+// MaxDepth is how deep Data and Cause may nest. jq 1.6 reads 256 levels, counts
+// an object twice, and a line adds a few of its own.
+const MaxDepth = 120
 
 // validCompact reports whether b is one JSON value in UTF-8 without white space
 // between its parts and not nested deeper than MaxDepth. It does not look for

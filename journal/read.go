@@ -43,17 +43,17 @@ func Scan(path string, from Pos, visit func(Entry) error) (Report, error) {
 // the start; ErrTruncated if from.Off is not where a line ends.
 func Read(path string, from Pos) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		stop := errors.New("stop")
 		r, err := scanFile(path, from, func(e Entry) error {
 			if !yield(e, nil) {
-				return stop
+				return errStopped
 			}
 			return nil
 		}, false)
 		switch {
-		case err != nil && err != stop:
+		case errors.Is(err, errStopped):
+		case err != nil:
 			yield(Entry{}, err)
-		case err == nil && r.Damage != nil:
+		case r.Damage != nil:
 			yield(Entry{}, r.Damage)
 		}
 	}

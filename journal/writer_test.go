@@ -298,7 +298,7 @@ func TestRefusals(t *testing.T) {
 		{"newline", []Record{data("{\"a\":\"\n\"}")}, ErrInvalid},
 		{"bad UTF-8", []Record{data("\"\xff\"")}, ErrInvalid},
 		{"two values", []Record{data(`1,2`)}, ErrInvalid},
-		{"too deep", []Record{data(strings.Repeat("[", 201) + strings.Repeat("]", 201))}, ErrInvalid},
+		{"too deep", []Record{data(strings.Repeat("[", MaxDepth+1) + strings.Repeat("]", MaxDepth+1))}, ErrInvalid},
 		{"too long", []Record{data(`"` + strings.Repeat("a", MaxLine) + `"`)}, ErrTooLong},
 		{"the last of two", []Record{ok, data(`x`)}, ErrInvalid},
 	}
