@@ -10,8 +10,8 @@ import (
 const MaxDepth = 120
 
 // validCompact reports whether b is one JSON value in UTF-8 without white space
-// between its parts and not nested deeper than MaxDepth. It does not look for
-// repeated keys, lone surrogate escapes or numbers that a reader would round.
+// between its parts, without half surrogate pairs and not nested deeper than
+// MaxDepth. It does not look for repeated keys or numbers that a reader would round.
 func validCompact(b []byte) bool {
 	if !utf8.Valid(b) {
 		return false
@@ -19,6 +19,10 @@ func validCompact(b []byte) bool {
 	end := jsonValue(b, 0, MaxDepth)
 	return end == len(b)
 }
+
+// ValidData reports whether b may be the Data of an event. Whoever passes on
+// bytes from outside asks first, and wraps in a string what may not.
+func ValidData(b []byte) bool { return validCompact(b) }
 
 // jsonValue returns the end of the compact value at i, or -1.
 func jsonValue(b []byte, i, depth int) int {
@@ -96,16 +100,47 @@ func jsonString(b []byte, i int) int {
 			switch b[i] {
 			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 			case 'u':
-				if !isHex(b, i+1, 4) {
+				if i = jsonEscape(b, i+1); i < 0 {
 					return -1
 				}
-				i += 4
 			default:
 				return -1
 			}
 		}
 	}
 	return -1
+}
+
+// jsonEscape takes the four digits of a \u escape at i and, if they are the first
+// half of a surrogate pair, the second. It returns the index of the last digit.
+// Half a pair is refused: jq 1.6 would stop at it.
+func jsonEscape(b []byte, i int) int {
+	switch c := hexUnit(b, i); {
+	case c < 0 || 0xdc00 <= c && c < 0xe000:
+		return -1
+	case 0xd800 <= c && c < 0xdc00:
+		if len(b)-i < 10 || string(b[i+4:i+6]) != `\u` {
+			return -1
+		}
+		if c := hexUnit(b, i+6); c < 0xdc00 || c >= 0xe000 {
+			return -1
+		}
+		return i + 9
+	}
+	return i + 3
+}
+
+func hexUnit(b []byte, i int) (u int) {
+	if !isHex(b, i, 4) {
+		return -1
+	}
+	for _, c := range b[i : i+4] {
+		if !isDigit(c) {
+			c = c | 0x20 - 'a' + 10 + '0'
+		}
+		u = u<<4 | int(c-'0')
+	}
+	return u
 }
 
 func isHex(b []byte, i, n int) bool {

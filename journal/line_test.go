@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +15,27 @@ import (
 // strictly is what validCompact promises, said with encoding/json.
 func strictly(b []byte) bool {
 	var c bytes.Buffer
-	return json.Valid(b) && json.Compact(&c, b) == nil && bytes.Equal(c.Bytes(), b) && utf8.Valid(b) && nesting(b) <= MaxDepth
+	return json.Valid(b) && json.Compact(&c, b) == nil && bytes.Equal(c.Bytes(), b) && utf8.Valid(b) && nesting(b) <= MaxDepth && !halfPair(b)
+}
+
+// halfPair: encoding/json reads half a surrogate pair as U+FFFD.
+func halfPair(b []byte) bool {
+	half := 0
+	for _, m := range regexp.MustCompile(`\\(u[0-9a-fA-F]{4}|.)`).FindAllSubmatchIndex(b, -1) {
+		esc := string(b[m[2]:m[3]])
+		c := 0
+		if len(esc) == 5 {
+			fmt.Sscanf(esc[1:], "%x", &c)
+		}
+		if high, low := c>>10 == 0x36, c>>10 == 0x37; low && half == m[0] && half > 0 {
+			half = 0
+		} else if low || half > 0 {
+			return true
+		} else if high {
+			half = m[1]
+		}
+	}
+	return half > 0
 }
 
 func nesting(b []byte) (deepest int) {
@@ -37,7 +59,7 @@ func nesting(b []byte) (deepest int) {
 var jsonSeeds = []string{
 	`{}`, `[]`, `""`, `0`, `-0`, `-0.5e+10`, `1E5`, `true`, `false`, `null`, `[1,"a",{"b":[{}]}]`, `{"a":1,"a":2}`, `"\u00e9\\\"\/\b\f\n\r\t"`, "\"\u00e9\u2028\"",
 	``, ` `, `{} `, ` {}`, `{"a": 1}`, `[1, 2]`, `[1,]`, `{"a":1,}`, `{a:1}`, `{"a"}`, `01`, `1.`, `.5`, `1e`, `+1`, `-`, `tru`, `nulll`, `"\x"`, `"\u12g4"`, "\"\n\"", "\"\xff\"", `"`, `"\`, `[`, `{`, `}`, `]`, `1 2`, "\"\x7f\"",
-	`{"a":[}`, `[1}`, `{"a":1]`, `"\ud800"`, `"a\\"`, `["\\\\","\\\""]`,
+	`{"a":[}`, `[1}`, `{"a":1]`, `"\ud800"`, `"\udc00"`, `"\ud83d\ude00"`, `"\uD83Dx\uDE00"`, `"\ud83d\u0041"`, `"\\ud800"`, `"\ud83d\ud83d\ude00"`, `"a\\"`, `["\\\\","\\\""]`,
 }
 
 func TestCompactJSON(t *testing.T) {

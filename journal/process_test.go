@@ -419,7 +419,7 @@ func TestJqReadsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	deep := strings.Repeat(`{"a":`, MaxDepth) + "1" + strings.Repeat("}", MaxDepth)
-	if _, err := j.Append(Record{Step: maxInt, Cause: []byte(deep), Events: []Event{{"x", []byte(deep)}, {"y", []byte(`"\u0000\ud800"`)}}}); err != nil {
+	if _, err := j.Append(Record{Step: maxInt, Cause: []byte(deep), Events: []Event{{"x", []byte(deep)}, {"y", []byte(`"\u0000\ud83d\ude00"`)}}}); err != nil {
 		t.Fatal(err)
 	}
 	closeOK(t, j)
