@@ -223,7 +223,7 @@ func TestLayoutFindsFaults(t *testing.T) {
 		{"journal/reader.go", `import "golang.org/x/sys/unix"`, "standard library only"},
 		{"journal/reader.go", `import "evener/internal/fault"`, "journal may not import fault"},
 		{"internal/proc/a.go", `import "os/exec"`, ""},
-		{"internal/model/a.go", `import "os/exec"`, "only proc may import os/exec"},
+		{"internal/model/a.go", `import "os/exec"`, "only proc demo may import os/exec"},
 		{"internal/cli/a.go", `import "net/http"`, "only model host may import net/http"},
 		{"internal/cli/a.go", `import "os"; func f() { os.StartProcess("", nil, nil) }`, "only proc starts processes"},
 		{"internal/util/a.go", ``, "package util has no row"},
