@@ -45,18 +45,10 @@ func runRepair(e *env, args []string) int {
 		}
 		defer lock.Close()
 	}
-	r, err := journal.Salvage(path, path+".repaired")
-	if err != nil {
-		return e.failState(err)
+	lossy, status := e.salvage(path)
+	if status != exitOK {
+		return status
 	}
-	fmt.Fprintf(e.out, "%d lines kept in %s.repaired\n", r.Kept, path)
-	for _, l := range r.Lost {
-		fmt.Fprintf(e.out, "lost: lines %d to %d\n", l.First, l.Last)
-	}
-	if r.Skipped > 0 {
-		fmt.Fprintf(e.out, "left out: %d whole lines that fit nowhere\n", r.Skipped)
-	}
-	lossy := len(r.Lost) > 0 || r.Skipped > 0
 	if *inPlace {
 		if status := e.replaceJournal(home, path); status != exitOK {
 			return status
@@ -66,6 +58,60 @@ func runRepair(e *env, args []string) int {
 		return exitNoReport
 	}
 	return exitOK
+}
+
+// salvage makes the repaired copy and says what is in it and what is not. It
+// reports whether something is lost.
+func (e *env) salvage(path string) (lossy bool, status int) {
+	source, dst := path, path+".repaired"
+	if exists(dst) {
+		return false, e.fail(exitState, "look at it, then move it away", "%s is there already, from an earlier repair", dst)
+	}
+	windows, err := hasWindowsEnds(path)
+	if err == nil && windows {
+		source = path + ".unix"
+		defer os.Remove(source)
+		err = unixEnds(path, source)
+	}
+	if err != nil {
+		return false, e.failState(err)
+	}
+	if windows {
+		fmt.Fprintln(e.out, "line ends: every \\r\\n was made \\n again")
+		if r, err := journal.Verify(source); err == nil && r.Damage == nil { // that was all
+			if err := os.Rename(source, dst); err != nil {
+				return false, e.failState(err)
+			}
+			fmt.Fprintf(e.out, "%d lines kept in %s\n", r.Lines, dst)
+			return false, exitOK
+		}
+	}
+	r, err := journal.Salvage(source, dst)
+	if err != nil {
+		return false, e.failState(err)
+	}
+	if r.Kept == 0 && r.Bytes > 0 {
+		os.Remove(dst) // it holds a header and nothing else
+		return false, e.fail(exitNoReport, "", "no line of %s can be read; nothing was repaired", path)
+	}
+	fmt.Fprintf(e.out, "%d lines kept in %s\n", r.Kept, dst)
+	for _, l := range r.Lost {
+		fmt.Fprintf(e.out, "lost: %s\n", lineRange(l))
+	}
+	if r.Skipped > 0 {
+		fmt.Fprintf(e.out, "left out: %d whole lines that fit nowhere\n", r.Skipped)
+	}
+	if r.Bytes > 0 {
+		fmt.Fprintf(e.out, "left out: %d bytes that are in no whole line\n", r.Bytes)
+	}
+	return len(r.Lost) > 0 || r.Skipped > 0, exitOK
+}
+
+func lineRange(l journal.Range) string {
+	if l.First == l.Last {
+		return fmt.Sprintf("line %d", l.First)
+	}
+	return fmt.Sprintf("lines %d to %d", l.First, l.Last)
 }
 
 // replaceJournal puts the repaired copy into place. The damaged file is linked

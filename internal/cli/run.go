@@ -132,18 +132,39 @@ func (e *env) resumeTarget(o *runOptions, home store.Home) (id.Session, int, boo
 		}
 		return s, exitOK, true
 	case o.resumeLast:
-		list, err := home.List()
-		if err != nil {
-			return "", e.failState(err), false
-		}
-		for _, s := range list {
-			if s.Err == nil && s.Session == s.Root {
-				return s.Session, exitOK, true
-			}
-		}
-		return "", e.fail(exitUsage, "", "no session to resume in %s", home.Sessions), false
+		return e.lastSession(home)
 	}
 	return "", exitOK, true
+}
+
+// lastSession is the session that was active last. One that cannot be read is
+// not passed over where it may have been that one: going on with an older
+// session unasked would be the wrong conversation.
+func (e *env) lastSession(home store.Home) (id.Session, int, bool) {
+	list, err := home.List()
+	if err != nil {
+		return "", e.failState(err), false
+	}
+	var last store.Listed
+	for _, s := range list {
+		if s.Err == nil && s.Session == s.Root {
+			last = s
+			break
+		}
+	}
+	for _, s := range list {
+		if s.Err == nil {
+			continue
+		}
+		if info, err := os.Stat(home.Journal(s.Session)); err == nil && info.ModTime().After(last.Last) {
+			return "", e.fail(exitState, "--resume ID goes on with another one; evener sessions lists them",
+				"session %s may be the last one and cannot be resumed: %v", s.Session, s.Err), false
+		}
+	}
+	if last.Session == "" {
+		return "", e.fail(exitUsage, "", "no session to resume in %s", home.Sessions), false
+	}
+	return last.Session, exitOK, true
 }
 
 // limits are the numbers that decisions of the run use.

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"evener/internal/fault"
 	"evener/internal/id"
 	"evener/internal/store"
 	"evener/journal"
@@ -74,23 +76,18 @@ func journalPath(h store.Home, arg string) (path, bad string) {
 // journal is clean.
 func (e *env) verify(path string) bool {
 	r, err := journal.Verify(path)
+	if err == nil {
+		err = folds(path)
+	}
+	refused, old := errors.AsType[*fault.Error](err) // rows of an older program: nothing to repair
 	switch {
-	case err != nil:
-		e.fail(exitNoReport, "", "%v", err)
+	case old:
+		e.fail(exitNoReport, "", "%v", refused)
 		return false
 	case r.Damage != nil:
 		e.fail(exitNoReport, "evener repair makes a repaired copy and says what is lost", "%v", r.Damage)
 		return false
-	}
-	dir, err := filepath.Abs(filepath.Dir(path))
-	if err == nil {
-		var s id.Session
-		var ok bool
-		if s, ok = id.ParseSession(filepath.Base(dir)); ok {
-			_, err = store.Load(store.Home{Sessions: filepath.Dir(dir)}, s, 0)
-		}
-	}
-	if err != nil {
+	case err != nil:
 		e.fail(exitNoReport, "", "%v", err)
 		return false
 	}
@@ -100,4 +97,19 @@ func (e *env) verify(path string) bool {
 	}
 	fmt.Fprintf(e.out, "ok %s: %d lines%s\n", path, r.Lines, note)
 	return true
+}
+
+// folds tells what keeps a session's journal from being folded; a journal
+// elsewhere is checked as a file only.
+func folds(path string) error {
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	s, ok := id.ParseSession(filepath.Base(dir))
+	if !ok || filepath.Base(path) != "session.jsonl" {
+		return nil
+	}
+	_, err = store.Load(store.Home{Sessions: filepath.Dir(dir)}, s, 0)
+	return err
 }
