@@ -14,9 +14,9 @@ type Entry struct {
 	Line             []byte // the whole line without its newline
 	Cause            []byte // a JSON object
 
-	at    []byte
+	at    int32 // where the time stands in the line
 	spans []span
-	kinds kindSet
+	kinds *kindSet
 }
 
 // span is where one event stands in the line: kind from k to kEnd, data from d to dEnd.
@@ -27,9 +27,18 @@ func (e Entry) Pos() Pos { return Pos{Seq: e.Seq, Off: e.End} }
 
 // At is the wall time at which the decision was made: a label, never an order.
 func (e Entry) At() time.Time {
-	t, err := time.Parse(timeLayout, string(e.at))
+	if e.at == 0 {
+		return time.Time{} // the entry that comes with an error
+	}
+	return parseTime(e.Line[e.at:][:len(timeLayout)])
+}
+
+// parseTime gives the zero time for what is none. The checksum is right, so the
+// writer put it there; a label is not worth a refusal.
+func parseTime(b []byte) time.Time {
+	t, err := time.Parse(timeLayout, string(b))
 	if err != nil {
-		return time.Time{} // the checksum is right, so the writer put it there; a label is not worth a refusal
+		return time.Time{}
 	}
 	return t
 }
@@ -57,27 +66,34 @@ func (e Entry) Clone() Entry {
 	return c
 }
 
-// kindSet keeps one string per kind, so that reading a million lines does not
-// make a million of them. It is bounded, as kinds come from the file.
-type kindSet map[string]string
+// kindSet keeps the strings of kinds seen lately, so that reading a million lines
+// does not make a million of them.
+type kindSet [256]string
 
-const maxKinds = 4096
-
-func (s kindSet) get(b []byte) string {
-	if k, ok := s[string(b)]; ok {
-		return k
+func (s *kindSet) get(b []byte) string {
+	if s == nil {
+		return string(b)
 	}
-	k := string(b)
-	if s != nil && len(s) < maxKinds {
-		s[k] = k
+	n := len(b)
+	h := uint(n)
+	for _, c := range [...]byte{b[0], b[n/3], b[n/2], b[n-1]} {
+		h = h*37 + uint(c)
 	}
-	return k
+	slot := &s[h%uint(len(s))]
+	if *slot != string(b) {
+		*slot = string(b)
+	}
+	return *slot
 }
 
 // parse fills the entry from a sealed line and reports whether it has the shape
 // of one. What is inside cause and data is trusted to the checksum.
 func (e *Entry) parse(line []byte) bool {
-	seq, batch, i := parseHead(line)
+	seq, batch, body := parseHead(line)
+	return body > 0 && e.parseBody(line, seq, batch, body)
+}
+
+func (e *Entry) parseBody(line []byte, seq, batch int64, i int) bool {
 	if i = eat(line, i, stepKey); i < 0 {
 		return false
 	}
@@ -85,7 +101,7 @@ func (e *Entry) parse(line []byte) bool {
 	if i = eat(line, i, atKey); i < 0 || !validTime(line[i:]) {
 		return false
 	}
-	at := line[i : i+len(timeLayout)]
+	at := i
 	if i = eat(line, i+len(timeLayout), causeKey); i < 0 || i >= len(line) || line[i] != '{' {
 		return false
 	}
@@ -93,8 +109,8 @@ func (e *Entry) parse(line []byte) bool {
 	if end < 0 || !e.parseEvents(line, eat(line, end, eventsKey)) {
 		return false
 	}
-	e.Seq, e.Batch, e.Step = seq, batch, step
-	e.Line, e.Cause, e.at = line, line[i:end], at
+	e.Seq, e.Batch, e.Step, e.at = seq, batch, step, int32(at)
+	e.Line, e.Cause = line, line[i:end]
 	return true
 }
 
@@ -127,15 +143,7 @@ func (e *Entry) parseEvents(line []byte, i int) bool {
 	return false
 }
 
-// validTime reports whether b begins with a time as timeLayout writes it.
+// validTime reports whether b begins with the marks of a time as timeLayout writes it.
 func validTime(b []byte) bool {
-	if len(b) < len(timeLayout) {
-		return false
-	}
-	for i := range len(timeLayout) {
-		if c := timeLayout[i]; isDigit(c) != isDigit(b[i]) || !isDigit(c) && c != b[i] {
-			return false
-		}
-	}
-	return true
+	return len(b) >= len(timeLayout) && b[4] == '-' && b[7] == '-' && b[10] == 'T' && b[13] == ':' && b[16] == ':' && b[19] == '.' && b[26] == 'Z'
 }

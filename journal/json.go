@@ -194,13 +194,15 @@ func jsonNumber(b []byte, i int) int {
 // for the end of strings, nothing more.
 func skipValue(b []byte, i int) int {
 	depth := 0
-	for i < len(b) {
+	for ; i < len(b); i++ {
 		switch b[i] {
 		case '"':
-			if i = skipString(b, i); i < 0 || depth == 0 {
-				return i
+			if i = skipString(b, i+1); i < 0 {
+				return -1
 			}
-			continue
+			if depth == 0 {
+				return i + 1
+			}
 		case '{', '[':
 			depth++
 		case '}', ']':
@@ -215,7 +217,6 @@ func skipValue(b []byte, i int) int {
 				return i
 			}
 		}
-		i++
 	}
 	if depth == 0 {
 		return i
@@ -223,21 +224,22 @@ func skipValue(b []byte, i int) int {
 	return -1
 }
 
-// skipString returns the end of the string that begins at i, or -1.
+// skipString returns where the closing quote of the string stands whose first
+// byte is at i, or -1.
 func skipString(b []byte, i int) int {
-	for i++; ; i++ {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			return -1
-		}
-		i += n
-		back := i
-		for b[back-1] == '\\' {
-			back--
-		}
-		// The opening quote stops the walk back; an even run of backslashes escapes itself.
-		if (i-back)%2 == 0 {
-			return i + 1
+	for ; i < len(b); i++ {
+		if c := b[i]; c == '"' {
+			return i
+		} else if c == '\\' {
+			i++
+		} else if i&31 == 31 {
+			// A string that goes on is likely long: look further by words.
+			if n := bytes.IndexByte(b[i:], '"'); n < 0 {
+				return -1
+			} else if bytes.IndexByte(b[i:i+n], '\\') < 0 {
+				return i + n
+			}
 		}
 	}
+	return -1
 }

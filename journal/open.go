@@ -17,7 +17,8 @@ type Options struct {
 	// Visit is called by Open for each line that the file holds, in order, before
 	// the handle is returned, so that start-up reads the file once. Nothing may be
 	// done about what it sees before Open returned: only then is all of it durable,
-	// and damage further on makes Open fail. An error ends the opening.
+	// and damage further on makes Open fail. An error ends the opening. The entry's
+	// slices hold until Visit returns.
 	Visit func(Entry) error
 
 	// Quiet is how long after an append journal.marked is written if nothing

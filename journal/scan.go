@@ -50,7 +50,7 @@ type scanner struct {
 
 func newScanner(f file, path string, from Pos, limit int64) *scanner {
 	s := &scanner{win: newWindow(f, from.Off, limit), path: path, end: from, batchOff: from.Off}
-	s.entry.kinds = kindSet{}
+	s.entry.kinds = new(kindSet)
 	return s
 }
 
@@ -105,7 +105,7 @@ func (s *scanner) check(e *Entry, line []byte) error {
 	case s.batch != 0 && batch != s.batch && batch != seq:
 		// From here on number and checksum are right, which no tear can bring about.
 		sure, why = true, fmt.Errorf("the line belongs to write %d, which cannot follow write %d", batch, s.batch)
-	case !e.parse(line):
+	case !e.parseBody(line, seq, batch, body):
 		sure, why = true, errors.New("the checksum is right but the line has not the shape of one")
 	case want == 1:
 		why = s.readHeader(e)
@@ -153,17 +153,14 @@ func (s *scanner) readHeader(e *Entry) error {
 }
 
 // lastAt is the time of the last good line.
-func (s *scanner) lastAt() time.Time {
-	e := Entry{at: s.at[:]}
-	return e.At()
-}
+func (s *scanner) lastAt() time.Time { return parseTime(s.at[:]) }
 
 func (s *scanner) advance(e *Entry) {
 	if e.Batch != s.batch {
 		s.batch, s.batchOff = e.Batch, e.Off
 	}
 	s.end = e.Pos()
-	copy(s.at[:], e.at)
+	copy(s.at[:], e.Line[e.at:])
 	copy(s.seal[:], e.Line[len(e.Line)-sealLen:len(e.Line)+1])
 }
 

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -176,82 +174,6 @@ func (f failFile) truncate(n int64) error {
 	return f.file.truncate(n)
 }
 
-// setRoom leaves n bytes free.
-func (m *memFS) setRoom(n int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.room = 1
-	m.room = 1 - m.free() + n
-}
-
-// A full disk refuses and is not the end: nothing was written, and with room the
-// same append goes through.
-func TestFullHeals(t *testing.T) {
-	fs := newMemFS("/d")
-	j := mustCreate(t, "/d/j", Options{fs: fs})
-	if _, err := j.Append(rec(1, "a")); err != nil {
-		t.Fatal(err)
-	}
-	before := fs.bytes("/d/j")
-	fs.setRoom(1000)
-	big := rec(2, strings.Repeat("b", 2*ballast))
-	if _, err := j.Append(big); !errors.Is(err, ErrFull) || !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrPoisoned) {
-		t.Fatalf("got %v", err)
-	}
-	if !j.Full() {
-		t.Error("not full after a write that found no room")
-	}
-	if !bytes.Equal(fs.bytes("/d/j"), before) {
-		t.Error("the refused write left something")
-	}
-	fs.setRoom(4 << 20)
-	if pos, err := j.Append(big); err != nil || pos.Seq != 4 {
-		t.Fatal(pos, err)
-	}
-	if j.Full() {
-		t.Error("still full with room")
-	}
-	closeOK(t, j)
-}
-
-// When the ballast cannot be topped up the handle is full, yet writes still work
-// from it, the closing line too; with room it heals without an append; Close
-// gives it back.
-func TestBallast(t *testing.T) {
-	fs := newMemFS("/d")
-	j := mustCreate(t, "/d/j", Options{fs: fs})
-	fs.setRoom(ballast + 2000)
-	for step := int64(1); !j.Full(); step++ {
-		if _, err := j.Append(rec(step, strings.Repeat("a", 1000))); err != nil {
-			t.Fatalf("step %d: %v", step, err)
-		}
-	}
-	if n := ballast - len(fs.bytes("/d/j")); n < ballastLow-4000 {
-		t.Errorf("full was told with %d bytes of the ballast left", n)
-	}
-	for step := int64(1000); step < 1080; step++ {
-		if _, err := j.Append(rec(step, strings.Repeat("a", 1000))); err != nil {
-			t.Fatalf("no append from the ballast: %v", err)
-		}
-	}
-	fs.setRoom(1 << 20)
-	j.Full()
-	if err := j.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	if j.Full() {
-		t.Error("full although there is room again")
-	}
-	fs.setRoom(0)
-	closeOK(t, j)
-	if r := fs.names["/d/j"].reserved; r != 0 {
-		t.Errorf("%d bytes stay reserved after the end", r)
-	}
-	if got := string(fs.bytes("/d/j")); !strings.Contains(got, kindClosed) {
-		t.Error("no closing line on a full disk")
-	}
-}
-
 func TestTwoWritersAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j := mustCreate(t, path, Options{})
@@ -318,123 +240,6 @@ func TestRefusals(t *testing.T) {
 	closeOK(t, j)
 	if r, _, err := verdict(fs.bytes("/d/j")); err != nil || !r.Closed {
 		t.Errorf("the longest line does not read back: %v", err)
-	}
-}
-
-// A second of quiet after an append is marked, once.
-func TestQuietIsMarked(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fs := newMemFS("/d")
-		j := mustCreate(t, "/d/j", Options{fs: fs, Quiet: time.Second})
-		marks := func() int { return strings.Count(string(fs.bytes("/d/j")), kindMarked) }
-		time.Sleep(5 * time.Second)
-		if marks() != 0 {
-			t.Error("marked without an append")
-		}
-		for step := int64(1); step < 4; step++ {
-			time.Sleep(900 * time.Millisecond)
-			if _, err := j.Append(rec(step, "a")); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if marks() != 0 {
-			t.Error("marked while appends go on")
-		}
-		time.Sleep(10 * time.Second)
-		if marks() != 1 {
-			t.Errorf("%d marks after a quiet time, want 1", marks())
-		}
-		closeOK(t, j)
-	})
-}
-
-// More than 8 MiB waiting makes the next append wait, and it then goes through.
-func TestQueueIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		fs := &gateFS{memFS: newMemFS("/d")}
-		j := mustCreate(t, "/d/j", Options{fs: fs})
-		fs.gate = gate
-		queued := 0
-		done := make(chan error, 1)
-		go func() {
-			var last *Ticket
-			for step := int64(1); step <= 12; step++ {
-				last = j.AppendAsync(rec(step, strings.Repeat("a", 1<<20)))
-				queued++
-			}
-			_, err := last.Wait()
-			done <- err
-		}()
-		synctest.Wait()
-		if queued < 6 || queued > 8 {
-			t.Errorf("%d appends of 1 MiB were queued, want about 8 MiB", queued)
-		}
-		close(gate)
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		closeOK(t, j)
-	})
-}
-
-type gateFS struct {
-	*memFS
-	gate chan struct{}
-}
-
-type gateFile struct {
-	file
-	fs *gateFS
-}
-
-func (f *gateFS) open(path string, flag int, perm uint32) (file, error) {
-	got, err := f.memFS.open(path, flag, perm)
-	return gateFile{got, f}, err
-}
-
-func (f gateFile) sync() error {
-	if f.fs.gate != nil {
-		<-f.fs.gate
-	}
-	return f.file.sync()
-}
-
-// A wall clock that steps back is told, also across a restart.
-func TestClockStepsBack(t *testing.T) {
-	fs := newMemFS("/d")
-	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
-	o := Options{fs: fs, Quiet: -1, Now: func() time.Time { return now }}
-	j := mustCreate(t, "/d/j", o)
-	step := int64(0)
-	add := func(d time.Duration) {
-		now = now.Add(d)
-		step++
-		if _, err := j.Append(rec(step, "a")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	clocks := func() int { return strings.Count(string(fs.bytes("/d/j")), kindClock) }
-	add(0)
-	add(-900 * time.Millisecond)
-	if clocks() != 0 {
-		t.Error("less than a second was told")
-	}
-	add(-time.Minute)
-	if clocks() != 1 {
-		t.Error("a minute was not told")
-	}
-	add(time.Second)
-	closeOK(t, j)
-	now = now.Add(-time.Hour)
-	var err error
-	if j, _, err = Open("/d/j", o); err != nil {
-		t.Fatal(err)
-	}
-	add(0)
-	closeOK(t, j)
-	if clocks() != 2 {
-		t.Errorf("an hour across a restart was not told:\n%s", fs.bytes("/d/j"))
 	}
 }
 
