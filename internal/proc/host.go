@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,6 +14,7 @@ type Host struct {
 	o     Options
 	shell string
 	bufs  *buffers
+	wide  atomic.Int32   // pipes widened, or asked to be
 	calls sync.WaitGroup // Start, Detach and Run under way
 	work  sync.WaitGroup // goroutines
 

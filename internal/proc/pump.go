@@ -16,6 +16,10 @@ const (
 	bufSize  = 256 << 10
 	maxBufs  = 16 // 4 MiB: more jobs than this wait for the disk anyway
 
+	pipeDefault = 64 << 10
+	pipeWide    = 1 << 20
+	maxWide     = 16 // pipes at a time
+
 	drainQuiet = 250 * time.Millisecond
 	drainMost  = time.Second
 )
@@ -67,10 +71,14 @@ func (j *running) pump() {
 	delete(h.ended, j)
 	h.mu.Unlock()
 	_ = j.out.Close()
+	if p.wide {
+		h.wide.Add(-1)
+	}
 }
 
 type pump struct {
 	j      *running
+	wide   bool // the pipe was widened, or that was tried
 	head   []byte
 	tail   []byte // only once the log lost bytes; before, the log has them
 	logErr error
@@ -103,7 +111,8 @@ func (p *pump) drain() (eof bool) {
 }
 
 // read takes what waits in the pipe into the log; it waits for more unless once is set.
-// The buffer is taken only when the pipe has something to say.
+// The buffer is taken only when the pipe has something to say, and filled before
+// it is written: a command that writes in small pieces must not cost a write each.
 func (p *pump) read(once bool) error {
 	rc, err := p.j.out.SyscallConn()
 	if err != nil {
@@ -113,34 +122,42 @@ func (p *pump) read(once bool) error {
 	err = rc.Read(func(fd uintptr) bool {
 		buf := p.j.host.bufs.get()
 		defer p.j.host.bufs.put(buf)
-		var n int
-		n, rerr = readFD(int(fd), buf[:])
-		if rerr == unix.EAGAIN {
-			rerr = nil
-			return once
-		}
+		n := 0
+		n, rerr = fillFrom(int(fd), buf[:])
 		if n > 0 {
 			p.take(buf[:n])
 		}
-		return true
+		if n >= pipeDefault && !p.wide {
+			p.wide = true
+			p.j.host.widen(int(fd))
+		}
+		return n > 0 || rerr != nil || once
 	})
 	return errors.Join(err, rerr)
 }
 
-// readFD reads once; the end of the pipe is io.EOF.
-func readFD(fd int, b []byte) (int, error) {
-	for {
-		n, err := unix.Read(fd, b)
+// fillFrom reads what waits, at most len(b). The end of the pipe is io.EOF, once
+// everything before it was read.
+func fillFrom(fd int, b []byte) (n int, err error) {
+	for n < len(b) {
+		m, err := unix.Read(fd, b[n:])
 		switch {
 		case err == unix.EINTR:
 			continue
-		case err != nil:
-			return 0, err
-		case n == 0:
-			return 0, io.EOF
+		case err == unix.EAGAIN:
+			return n, nil
+		case err == nil && m == 0:
+			err = io.EOF
 		}
-		return n, nil
+		if err != nil {
+			if n > 0 {
+				return n, nil // the next read says it again
+			}
+			return 0, err
+		}
+		n += m
 	}
+	return n, nil
 }
 
 // take stores bytes. A log that fails loses them, but the head and the tail of

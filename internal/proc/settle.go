@@ -185,8 +185,9 @@ func (h *Host) discard(j *running) {
 		err := rc.Read(func(fd uintptr) bool {
 			buf := h.bufs.get()
 			defer h.bufs.put(buf)
-			_, rerr = readFD(int(fd), buf[:])
-			return rerr != unix.EAGAIN
+			n := 0
+			n, rerr = fillFrom(int(fd), buf[:])
+			return n > 0 || rerr != nil
 		})
 		if rerr != nil || err != nil {
 			return

@@ -96,3 +96,12 @@ func socketPair() (a, b int, err error) {
 }
 
 const recvFlags = unix.MSG_CMSG_CLOEXEC
+
+// widen lets a command that floods run on while its pump writes. What a user may
+// hold in pipes is limited, and other programs of the user need it too: so only a
+// few pipes, and a refusal changes nothing.
+func (h *Host) widen(fd int) {
+	if h.wide.Add(1) <= maxWide {
+		_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipeWide)
+	}
+}
