@@ -159,7 +159,7 @@ func (s *State) applyJob(at time.Time, e job.Event) error {
 }
 
 func (s *State) applyReply(e transcript.AssistantSaid) error {
-	if s.Turn == nil || s.Turn.Waiting != e.Request {
+	if s.Turn == nil || s.Turn.Waiting == 0 || s.Turn.Waiting != e.Request {
 		return fmt.Errorf("reply to request %d, which is not out", e.Request)
 	}
 	s.Turn.Waiting, s.Turn.Text = 0, e.Text

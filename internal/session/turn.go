@@ -81,7 +81,7 @@ func (w *work) request() {
 // request that is no longer out is dropped.
 func (w *work) replied(in Replied) {
 	t := w.s.Turn
-	if t == nil || t.Waiting != in.Request {
+	if !w.out(in.Request) {
 		return
 	}
 	said := in.Reply
@@ -155,9 +155,16 @@ func (w *work) lastReplyHadCalls() bool {
 }
 
 func (w *work) modelFailed(in ModelFailed) {
-	if t := w.s.Turn; t != nil && t.Waiting == in.Request {
+	if w.out(in.Request) {
 		w.endTurn(TurnFailed, in.Text)
 	}
+}
+
+// out reports whether this request is the one that the turn waits for. While
+// calls run there is none.
+func (w *work) out(request int64) bool {
+	t := w.s.Turn
+	return t != nil && t.Waiting != 0 && t.Waiting == request
 }
 
 // endTurn ends the turn. One that ends well consumes the notices that its
