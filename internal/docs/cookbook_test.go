@@ -12,7 +12,7 @@ import (
 // answers are what each recipe must say of the demo's session, by what its
 // command contains. A recipe without one fails the test.
 var answers = []struct{ recipe, want string }{
-	{`select(.kind == "job.intended") | "\($at) \(.data.mode)`, `(?m)^20\S+Z background: echo building; .*\n(?s:.*)foreground: sleep 250$`},
+	{`select(.kind == "job.intended") | "\($at) \(.data.mode)`, `(?m)^20\S+Z background: echo building; .*\n(?s:.*)foreground: sleep 15$`},
 	{`| "\(.status) (\(.reason)): \($command`, `(?m)^completed \(exit_zero\): echo building(?s:.*)^stopped \(runtime_lost\): echo soaking; sleep 300$`},
 	{`"\(.job_id) \(.status) (\(.reason))"`, `(?m)^job_\w+ completed \(exit_zero\)$(?s:.*)^job_\w+ stopped \(runtime_lost\)$`},
 	{`"attention.armed").data.frame`, `(?m)^<job-notification [^\n]*"completed"(?s:.*)^<job-notification [^\n]*"runtime_lost"`},
