@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"sync"
 
 	"evener/internal/attention"
 	"evener/internal/id"
@@ -36,13 +38,17 @@ type decoder func(data []byte) (session.Event, error)
 
 func kind[E session.Event]() (string, decoder) {
 	var zero E
+	set := setterOf(reflect.TypeFor[E]())
+	drafts := sync.Pool{New: func() any { return new(E) }} // decoded into and then copied once, as the event
 	return zero.Kind(), func(data []byte) (session.Event, error) {
-		var e E
-		d := json.NewDecoder(bytes.NewReader(data))
-		d.DisallowUnknownFields()
-		d.UseNumber() // a report's numbers stay as the model wrote them
-		err := d.Decode(&e)
-		return e, err
+		e := drafts.Get().(*E)
+		defer func() { *e = zero; drafts.Put(e) }()
+		r := reader{b: data}
+		err := set(&r, reflect.ValueOf(e).Elem())
+		if err == nil {
+			err = r.end()
+		}
+		return *e, err
 	}
 }
 

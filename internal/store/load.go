@@ -31,12 +31,13 @@ func (e *FoldError) Unwrap() error { return e.Err }
 // folding returns a visitor that folds the lines of one session's journal.
 func folding(h Home, t *tree.State, s id.Session) func(journal.Entry) error {
 	line := int64(0)
+	var events []session.Event // used again for each line: the fold keeps the events, not the list
 	return func(e journal.Entry) error {
 		line++
 		if e.Own() {
 			return nil
 		}
-		var events []session.Event
+		events = events[:0]
 		for kind, data := range e.Events() {
 			ev, err := decode(h, s, kind, data)
 			if err != nil {
