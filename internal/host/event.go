@@ -93,7 +93,15 @@ type Projector struct {
 
 // NewProjector begins at the state that the writes go on from.
 func NewProjector(decode session.Decoder, s *session.State) *Projector {
-	return &Projector{decode: decode, said: map[string]transcript.Call{}, jobs: map[id.Job]job.Intended{}, model: s.Context.Model, dir: s.Dir}
+	p := &Projector{decode: decode, said: map[string]transcript.Call{}, jobs: map[id.Job]job.Intended{}, model: s.Context.Model, dir: s.Dir}
+	for _, x := range s.Live() { // what a lost process left: their start may have been told already
+		mode := x.Mode
+		if x.Promoted {
+			mode = job.Background
+		}
+		p.jobs[x.ID] = job.Intended{Job: x.ID, Command: x.Command, Description: x.Description, Mode: mode}
+	}
+	return p
 }
 
 // Of lists the events of one write.

@@ -59,9 +59,9 @@ type CommunicateCall struct {
 
 // CommunicateOutput is the structured half of a report.
 type CommunicateOutput struct {
-	Message   string         `json:"message" optional:""`
-	Data      map[string]any `json:"data" optional:""`
-	Artifacts []string       `json:"artifacts" optional:""`
+	Message   string         `json:"message,omitempty" optional:""`
+	Data      map[string]any `json:"data,omitempty" optional:""`
+	Artifacts []string       `json:"artifacts,omitempty" optional:""`
 }
 
 func (ShellCall) call()          {}
