@@ -7,9 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 )
+
+// A job id means one job on the whole machine.
+var lastJob atomic.Int64
 
 // rig is a Host whose events arrive in a channel.
 type rig struct {
@@ -17,7 +21,6 @@ type rig struct {
 	t      testing.TB
 	dir    string
 	events chan Event
-	next   int
 }
 
 func newRig(t testing.TB, change ...func(*Options)) *rig {
@@ -45,8 +48,7 @@ func (r *rig) close() {
 }
 
 func (r *rig) command(line string) Command {
-	r.next++
-	job := "job_" + strconv.Itoa(os.Getpid()) + "_" + strconv.Itoa(r.next)
+	job := "job_" + strconv.Itoa(os.Getpid()) + "_" + strconv.Itoa(int(lastJob.Add(1)))
 	return Command{Job: job, Line: line, Dir: r.dir, LogPath: r.log(job), Scratch: r.dir}
 }
 

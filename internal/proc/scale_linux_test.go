@@ -15,9 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// openFDs counts a process's descriptors; 0 where we may not look: only root may
+// look into a keeper.
 func openFDs(t testing.TB, pid string) int {
 	t.Helper()
 	d, err := os.ReadDir("/proc/" + pid + "/fd")
+	if errors.Is(err, os.ErrPermission) && os.Getuid() != 0 && pid != "self" {
+		return 0
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,5 +186,24 @@ func TestFullDisk(t *testing.T) {
 	}
 	if len(x.Tail) < tailKeep || !bytes.HasSuffix(want, x.Tail) || !bytes.HasPrefix(want, x.Head) {
 		t.Fatalf("tail of %d bytes is not the newest: %.40q", len(x.Tail), x.Tail)
+	}
+}
+
+// Neither evener nor the keeper can be read by its jobs, whose user is the same.
+func TestUnreadable(t *testing.T) {
+	r := newRig(t)
+	r.once("true")
+	if n, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err != nil || n != 0 {
+		t.Fatalf("dumpable: %d %v", n, err)
+	}
+	line := "for pid in " + strconv.Itoa(os.Getpid()) + " " + strconv.Itoa(r.link.cmd.Process.Pid) + "; do stat -c %u /proc/$pid/environ; done"
+	// What is not dumpable belongs to root, so no other user can open it.
+	if x := r.once(line); string(x.Tail) != "0\n0\n" {
+		t.Fatalf("owners: %q", x.Tail)
+	}
+	if os.Getuid() != 0 {
+		if x := r.once("cat /proc/" + strconv.Itoa(os.Getpid()) + "/environ"); x.Code == 0 {
+			t.Fatal("a job read our environment")
+		}
 	}
 }

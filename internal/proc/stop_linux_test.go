@@ -95,6 +95,7 @@ func TestStopLadder(t *testing.T) {
 		{"child ignores", `(trap '' TERM; echo up > up; while :; do sleep 0.02; done) & wait`, "SIGTERM", -1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t, func(o *Options) { o.StopGrace = grace })
 			job := r.run(c.line)
 			waitFile(t, filepath.Join(r.dir, "up"))

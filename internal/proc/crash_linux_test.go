@@ -157,6 +157,7 @@ func noneOf(t *testing.T, set []process) {
 //
 // clause: JC-001
 func TestKilledEvener(t *testing.T) {
+	t.Parallel()
 	v := startVictim(t, "run")
 	set := v.running(t)
 	if err := v.cmd.Process.Kill(); err != nil {
@@ -177,6 +178,7 @@ func (v *victim) jobs() []string {
 
 // A command whose shell was held when evener died never ran.
 func TestKilledBeforeRelease(t *testing.T) {
+	t.Parallel()
 	v := startVictim(t, "hold")
 	var set []process
 	for _, r := range v.records {
@@ -198,14 +200,15 @@ func TestKilledBeforeRelease(t *testing.T) {
 
 // Killed at any moment of starting and releasing, evener leaves no process.
 func TestKilledAtAnyMoment(t *testing.T) {
-	for i := range 12 {
+	t.Parallel()
+	for i := range 8 {
 		dir, prefix := t.TempDir(), fmt.Sprintf("job_%d_any%d_", os.Getpid(), i)
 		cmd := exec.Command(os.Args[0], dir, prefix, "run")
 		cmd.Env = append(os.Environ(), helperVariable+"=1")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(8+i*4) * time.Millisecond) // any moment will do
+		time.Sleep(time.Duration(8+i*6) * time.Millisecond) // any moment will do
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if _, err := os.Stat(filepath.Join(dir, "lock")); err == nil {
@@ -265,6 +268,7 @@ func TestKilledKeeper(t *testing.T) {
 // Evener and keeper killed at once: the direct processes die with the keeper, and
 // the next restart sweeps the rest.
 func TestBothKilled(t *testing.T) {
+	t.Parallel()
 	v := startVictim(t, "run")
 	set := v.running(t)
 	// Stopped first, so that neither sees the other's end.
