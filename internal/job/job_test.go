@@ -126,7 +126,7 @@ func TestApply(t *testing.T) {
 
 // Every fact of the record is in the events alone, under names that stay.
 //
-// clause: JC-495 JC-502 JC-504 JC-505
+// clause: JC-495 JC-496 JC-502 JC-504 JC-505
 func TestStoredForm(t *testing.T) {
 	in := intended(Background)
 	in.Description, in.ParentJob, in.MaxRuntimeMS = "d", j2, 1000
