@@ -49,6 +49,9 @@ func setUp(e *testscript.Env) error {
 	e.Setenv("HOME", home)
 	e.Setenv("TMPDIR", e.WorkDir)
 	e.Setenv("BASH_ENV", "")
+	if cache, err := os.UserCacheDir(); err == nil { // a Go task need not build the library again
+		e.Setenv("GOCACHE", filepath.Join(cache, "go-build"))
+	}
 	e.Values[runningKey] = map[string]*running{}
 	mark := "WORK=" + e.WorkDir
 	e.Defer(func() {

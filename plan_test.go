@@ -28,8 +28,9 @@ import (
 // and, where a server plays it (serve):
 //
 //	status CODE [HEADER: VALUE]   answers one request so
+//	error CODE TEXT               answers one request with this error message
 //	reset | cut                   breaks the connection before, within the reply that stands next
-//	raw TEXT                      answers with this body
+//	raw TEXT                      answers with this body; \n in it is a line break
 //	plain                         the replies from here on are not streamed
 type planned struct {
 	Match   string        `json:"match,omitempty"`
@@ -125,6 +126,9 @@ func plan(word, rest string) (planned, error) {
 		code, header, _ := strings.Cut(rest, " ")
 		name, value, _ := strings.Cut(header, ": ")
 		return planned{fault: word, arg: code, header: [2]string{name, value}}, nil
+	case "error":
+		code, message, _ := strings.Cut(rest, " ")
+		return planned{fault: word, arg: code, header: [2]string{message}}, nil
 	case "reset", "cut", "raw":
 		return planned{fault: word, arg: rest}, nil
 	}
@@ -159,7 +163,7 @@ func cmdScript(ts *testscript.TestScript, neg bool, args []string) {
 
 // awaiting is a command that ends once so many notices are on disk, so that
 // the request behind it carries the last of them.
-const awaiting = `until [ $(grep -c '"attention.armed"' .evener/sessions/*/session.jsonl) -ge %d ]; do sleep 0.02; done`
+const awaiting = `until [ $(grep -c '"attention.armed"' .evener/sessions/$EVENER_SESSION_ID/session.jsonl) -ge %d ]; do sleep 0.02; done`
 
 var placeholder = regexp.MustCompile(`\$\{(\w+)\}`)
 

@@ -222,8 +222,15 @@ func (s *server) answer(w http.ResponseWriter, p planned, n int) {
 		// Some endpoints repeat the key that they refuse.
 		http.Error(w, fmt.Sprintf(`{"error":{"message":"the plan says %s to %s"}}`, p.arg, serverSecret), number(p.arg))
 		return
+	case "error":
+		http.Error(w, fmt.Sprintf(`{"error":{"message":%q}}`, p.header[0]), number(p.arg))
+		return
 	case "raw":
-		io.WriteString(w, p.arg)
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasPrefix(p.arg, "data:") {
+			w.Header().Set("Content-Type", "text/event-stream")
+		}
+		io.WriteString(w, strings.ReplaceAll(p.arg, `\n`, "\n"))
 		return
 	case "reset":
 		hangUp(w)

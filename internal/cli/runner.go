@@ -261,11 +261,9 @@ func (r *runner) report() int {
 	res := host.ResultOf(s, r.killed)
 	switch r.config.Output {
 	case "json", "jsonl":
-		line, err := json.Marshal(res)
-		if err == nil {
-			_, err = r.out.Write(append(line, '\n'))
-		}
-		if err != nil {
+		enc := json.NewEncoder(r.out)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(res); err != nil {
 			return r.fail(exitNoReport, "", "write the result: %v", err)
 		}
 	default:

@@ -51,11 +51,9 @@ func ResultOf(s *session.State, killed []id.Job) Result {
 		r.Error = s.Run.LastReason
 	}
 	for _, j := range killed {
-		k := KilledJob{Job: j}
-		if x := s.Job(j); x != nil {
-			k.Description, k.Command = x.Description, x.Command
+		if x := s.Job(j); x != nil { // a call's own command has no job: its result tells its end
+			r.Killed = append(r.Killed, KilledJob{Job: j, Description: x.Description, Command: x.Command})
 		}
-		r.Killed = append(r.Killed, k)
 	}
 	return r
 }
