@@ -72,13 +72,6 @@ func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, out) // a client that went away is seen elsewhere
 }
 
-// times gives when requests arrived and when their answers left.
-func (s *modelServer) times() (arrivals, answered []time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]time.Time(nil), s.arrivals...), append([]time.Time(nil), s.answered...)
-}
-
 // stream is a reply in the form of a chat completions stream.
 func stream(n int, r reply) string {
 	var b strings.Builder
