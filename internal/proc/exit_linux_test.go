@@ -63,7 +63,7 @@ func TestLeftovers(t *testing.T) {
 			r.once("true") // the keeper is up
 			begin := time.Now()
 			x := r.once(c.line)
-			if took := time.Since(begin); took > 2*time.Second {
+			if took := time.Since(begin); took > 5*time.Second { // and not 600
 				t.Errorf("took %v", took)
 			}
 			ok := x.LeftBehind == c.left || name == "keeps writing" && x.LeftBehind > 0 || name == "daemon" && x.LeftBehind > 0
@@ -158,7 +158,7 @@ func TestInputIsEmpty(t *testing.T) {
 	if x := r.once("read x; echo rc=$?; cat; (: < /dev/tty) 2> /dev/null || echo no terminal"); string(x.Tail) != "rc=1\nno terminal\n" {
 		t.Fatalf("%q", x.Tail)
 	}
-	if time.Since(begin) > 2*time.Second {
+	if time.Since(begin) > 5*time.Second {
 		t.Error("took too long")
 	}
 }

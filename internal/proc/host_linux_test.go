@@ -86,7 +86,7 @@ func (r *rig) exit() Exited {
 			if x, ok := e.(Exited); ok {
 				return x
 			}
-		case <-time.After(15 * time.Second):
+		case <-time.After(60 * time.Second):
 			r.t.Fatal("no exit came")
 		}
 	}

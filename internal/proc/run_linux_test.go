@@ -63,7 +63,7 @@ func TestRunEndsItsGroup(t *testing.T) {
 	if got, err := r.Run(t.Context(), Short{Argv: []string{"sh", "-c", "sleep 962 & echo out"}}); err != nil || string(got.Stdout) != "out\n" {
 		t.Errorf("%+v %v", got, err)
 	}
-	if took := time.Since(begin); took > 3*time.Second {
+	if took := time.Since(begin); took > 10*time.Second {
 		t.Errorf("took %v", took)
 	}
 	// Close ends what still runs.

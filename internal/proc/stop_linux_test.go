@@ -26,6 +26,8 @@ func TestStopReachesEverything(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			mark := filepath.Join(r.dir, "mark")
+			// The grace is long: what ends before it ended at SIGTERM.
+			r.o.StopGrace = 30 * time.Second
 			job := r.run("echo $$ > " + mark + "; " + line)
 			shell, err := strconv.Atoi(waitFile(t, mark))
 			if err != nil {
@@ -51,8 +53,8 @@ func TestStopReachesEverything(t *testing.T) {
 			if x.Signal != "SIGTERM" || x.Code != -1 || !x.Stopped || len(x.Survivors) != 0 || x.Err != nil {
 				t.Fatalf("%+v", x)
 			}
-			if time.Since(begin) > time.Second {
-				t.Errorf("took %v although everything ends at SIGTERM", time.Since(begin))
+			if took := time.Since(begin); took >= 30*time.Second {
+				t.Errorf("took %v although everything ends at SIGTERM", took)
 			}
 			// The event comes last: nothing is left at this moment.
 			for _, p := range set {
@@ -108,7 +110,7 @@ func TestStopLadder(t *testing.T) {
 			if x.Signal != c.signal || x.Code != c.code || !x.Stopped || len(x.Survivors) != 0 {
 				t.Fatalf("%+v", x)
 			}
-			if c.atGrace && took < grace || took > grace+time.Second {
+			if c.atGrace && took < grace || took > grace+5*time.Second {
 				t.Errorf("took %v", took)
 			}
 			if c.signal == "" && !strings.HasSuffix(string(x.Tail), "cleaned\n") {
