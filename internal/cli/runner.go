@@ -43,6 +43,7 @@ type runner struct {
 	events *host.Projector
 	killed []id.Job
 	signal os.Signal // the first one that arrived
+	fed    bool      // the prompt is in, so that a close finds a run
 }
 
 func entropy() id.Entropy {
@@ -115,7 +116,15 @@ func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
 		}
 	}
 	p.Context = session.ContextSet{Model: r.config.Model, System: systemPrompt(dir, created), Tools: toolsJSON(tool.Definitions())}
-	return t.Ask(p)
+	err := t.Ask(p)
+	r.mu.Lock()
+	r.fed = true
+	early := r.signal
+	r.mu.Unlock()
+	if early != nil { // it came before there was anything to close
+		t.Post(session.Close{Why: signalName(early)})
+	}
+	return err
 }
 
 // restarted looks for what the lost process left running and for how far the
@@ -211,15 +220,17 @@ func (r *runner) onSignals(t *supervisor.Tree) (stop func()) {
 			select {
 			case s := <-got:
 				r.mu.Lock()
-				again := r.signal != nil
+				again, fed := r.signal != nil, r.fed
 				if !again {
 					r.signal = s
 				}
 				r.mu.Unlock()
-				if again {
+				switch {
+				case again:
 					os.Exit(signalStatus(s))
+				case fed:
+					t.Post(session.Close{Why: signalName(s)})
 				}
-				t.Post(session.Close{Why: signalName(s)})
 			case <-quit:
 				return
 			}

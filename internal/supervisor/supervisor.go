@@ -99,6 +99,11 @@ func (t *Tree) Ask(in session.Input) error {
 	case err := <-reply:
 		return err
 	case <-t.done:
+	}
+	select {
+	case err := <-reply: // decided by the last batch
+		return err
+	default:
 		return fault.New(fault.Closing, "the session has ended")
 	}
 }
