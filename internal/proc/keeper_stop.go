@@ -52,6 +52,7 @@ func (k *keeper) stop(job string, in *unpacker) {
 	k.stops.Go(func() {
 		k.terminate(j, grace)
 		_, survivors, refused := killAll(func() ([]process, error) { return k.members(j) }, killPatience)
+		k.reap() // the command's own end is told before that of its stop
 		k.send(pack(sayStopped, job).nums(append(survivors, refused...)))
 	})
 }
