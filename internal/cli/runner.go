@@ -291,6 +291,9 @@ func (r *runner) report() int {
 }
 
 func (r *runner) status(res host.Result) int {
+	if s := r.tree.State.Session().Run; s.Answer != nil && (s.LastTurn == session.TurnFailed || s.LastTurn == session.TurnExhausted) {
+		r.warn(fmt.Sprintf("the last turn %s, the report is of an earlier one: %s", s.LastTurn, s.LastReason))
+	}
 	resume := "evener --resume " + string(res.Session) + " goes on with it"
 	switch res.Outcome {
 	case session.RunReported, session.RunAnswered:

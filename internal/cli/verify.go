@@ -38,6 +38,9 @@ func runVerify(e *env, args []string) int {
 			return e.failState(err)
 		}
 		for _, s := range ids {
+			if !begun(home, s) {
+				continue
+			}
 			paths = append(paths, home.Journal(s))
 		}
 	}
@@ -55,6 +58,22 @@ func runVerify(e *env, args []string) int {
 		}
 	}
 	return status
+}
+
+// begun tells a session from a folder that a process was making when it was
+// killed: a lock at most, and an id that nobody has heard of. Without its
+// journal, a folder that holds more has lost it.
+func begun(h store.Home, s id.Session) bool {
+	entries, err := os.ReadDir(h.Dir(s))
+	if err != nil {
+		return true // reading the journal says what is wrong
+	}
+	for _, e := range entries {
+		if e.Name() != "lock" {
+			return true
+		}
+	}
+	return false
 }
 
 // journalPath finds the journal that an argument means.
