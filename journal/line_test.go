@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -174,7 +175,7 @@ func FuzzSalvage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		out, err := fs.open("/d/out", 0x40, 0)
+		out, err := fs.open("/d/out", syscall.O_CREAT, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ type oracle struct {
 	step    int64
 	asked   []*ask // in order
 	handle  int
+	torn    map[string][]byte // what was put aside, by file
 }
 
 type ask struct {
@@ -143,6 +144,17 @@ func (o *oracle) reopen(fs filesystem, read func(string) []byte) (*Journal, erro
 			return j, fmt.Errorf("%d bytes dropped that are not put aside", len(tail))
 		}
 		image = image[:t.Offset]
+		if t.Saved != "" {
+			if o.torn == nil {
+				o.torn = map[string][]byte{}
+			}
+			o.torn[t.Saved] = bytes.Clone(tail)
+		}
+	}
+	for name, tail := range o.torn {
+		if !bytes.Equal(read(name), tail) {
+			return j, fmt.Errorf("%s was put aside and is lost", name)
+		}
 	}
 	if !bytes.HasPrefix(now, image) {
 		return j, errors.New("what was whole was changed")
