@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"evener/internal/fault"
 	"evener/internal/id"
@@ -69,7 +70,7 @@ func begun(h store.Home, s id.Session) bool {
 		return true // reading the journal says what is wrong
 	}
 	for _, e := range entries {
-		if e.Name() != "lock" {
+		if e.Name() != "lock" && !strings.HasPrefix(e.Name(), ".") {
 			return true
 		}
 	}
