@@ -74,7 +74,7 @@ func (s *sim) session() *session.State { return s.state.Session() }
 func (s *sim) decide(in session.Input) {
 	s.now = s.now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(s.t, "ms")) * time.Millisecond)
 	f := session.Facts{
-		Now: s.now, Random: uint32(rapid.IntRange(0, 3).Draw(s.t, "random")), Full: rapid.IntRange(0, 9).Draw(s.t, "full") == 0,
+		Now: s.now, Random: uint32(s.below(4)), Full: s.below(10) == 0,
 		Live:   func(j id.Job) job.Live { return job.Live{Job: j, Total: 3, LastAt: s.now} },
 		Output: func(id.Job) job.Output { return job.Output{Total: 3, Head: "abc", Tail: "abc"} },
 	}
@@ -192,8 +192,16 @@ func (s *sim) waits(in session.Input) {
 	}
 }
 
-func pick[T any](s *sim, what string, from ...T) T {
-	return from[rapid.IntRange(0, len(from)-1).Draw(s.t, what)]
+// pick takes each with the same chance; a range would prefer small numbers.
+func pick[T any](s *sim, what string, from ...T) T { return rapid.SampledFrom(from).Draw(s.t, what) }
+
+// below is a number from 0 on.
+func (s *sim) below(n int) int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return pick(s, "n", all...)
 }
 
 func (s *sim) anyJob() id.Job {
@@ -213,7 +221,7 @@ func (s *sim) step() {
 		s.decide(s.prompt())
 		return
 	}
-	switch rapid.IntRange(0, 16).Draw(s.t, "input") {
+	switch s.below(17) {
 	case 0:
 		s.decide(s.prompt())
 	case 1, 2, 3, 4:
@@ -236,7 +244,7 @@ func (s *sim) step() {
 	case 13, 14:
 		s.decide(session.TimerFired{Key: pick(s, "timer", append(slices.Clone(s.timers), "close", "x")...)})
 	case 15:
-		if rapid.IntRange(0, 2).Draw(s.t, "close") == 0 {
+		if s.below(3) == 0 {
 			s.decide(session.Close{Why: "SIGTERM"})
 		} else {
 			s.decide(session.Abandon{})
@@ -262,10 +270,10 @@ func (s *sim) prompt() session.Prompt {
 func (s *sim) reply() session.Replied {
 	in := session.Replied{Request: pick(s, "request", s.request, s.request, s.request, s.request-1)}
 	in.Reply.Text = pick(s, "said", "", "words")
-	for range rapid.IntRange(0, 3).Draw(s.t, "calls") {
+	for range s.below(4) {
 		j := s.newest()
 		name, args := "shell", fmt.Sprintf(`{"command":"x","mode":%q,"max_runtime_ms":%d}`, pick(s, "how", "foreground", "background", "detached"), pick(s, "limit", 0, 5000, -1))
-		switch rapid.IntRange(0, 8).Draw(s.t, "tool") {
+		switch s.below(9) {
 		case 0:
 			name, args = "job_status", fmt.Sprintf(`{"target":%q}`, j)
 		case 1:
