@@ -53,6 +53,7 @@ type Finished struct {
 	Kept          bool   `json:"kept"` // the record and its output outlive the call
 	TotalBytes    int64  `json:"output_bytes"`
 	RetainedStart int64  `json:"retained_start_bytes,omitempty"`
+	LostBytes     int64  `json:"lost_bytes,omitempty"`  // output that the disk did not take: it counts, but is not in the log
 	LeftBehind    int    `json:"left_behind,omitempty"` // living processes when the command ended
 	Survivors     []int  `json:"survivors,omitempty"`   // processes that a stop could not end
 	OnItsOwn      bool   `json:"on_its_own,omitempty"`  // ended before the requested stop reached it

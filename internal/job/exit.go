@@ -9,7 +9,8 @@ type Exit struct {
 	Survivors  []int  `json:"survivors,omitempty"`
 	Total      int64  `json:"total_bytes"`
 	Start      int64  `json:"retained_start_bytes,omitempty"`
-	Err        string `json:"error,omitempty"` // supervision failed: the exit is not known
+	Lost       int64  `json:"lost_bytes,omitempty"` // output that the disk did not take
+	Err        string `json:"error,omitempty"`      // supervision failed: the exit is not known
 
 	// Output ends that the result and the notice show; they stand in the line's
 	// other events, not in the cause.
@@ -38,7 +39,7 @@ func Exited(s *State, x Exit, inline int64) Finished {
 	}
 	f := Finished{
 		Job: s.ID, Generation: 1, TotalBytes: x.Total, RetainedStart: x.Start,
-		LeftBehind: x.LeftBehind, Survivors: x.Survivors, Error: x.Err,
+		LostBytes: x.Lost, LeftBehind: x.LeftBehind, Survivors: x.Survivors, Error: x.Err,
 		Kept: s.BackgroundEvidence() || !x.Output().fits(inline),
 	}
 	f.Status, f.Reason, f.ExitCode = classify(s, x)

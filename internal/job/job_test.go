@@ -141,8 +141,8 @@ func TestStoredForm(t *testing.T) {
 		{asked, `{"job_id":"` + string(j1) + `","by":"job_stop"}`},
 		{StopRequested{j1, ByClose, "c9"}, `{"job_id":"` + string(j1) + `","by":"session_close","call_id":"c9"}`},
 		{ended, `{"job_id":"` + string(j1) + `","status":"completed","reason":"exit_zero","exit_code":0,"terminal_generation":1,"kept":true,"output_bytes":9}`},
-		{Finished{j1, Stopped, CancelUnconfirmed, nil, 1, false, 9, 4, 2, []int{7}, true, "e"},
-			`{"job_id":"` + string(j1) + `","status":"stopped","reason":"cancelled","exit_code":null,"terminal_generation":1,"kept":false,"output_bytes":9,"retained_start_bytes":4,"left_behind":2,"survivors":[7],"on_its_own":true,"error":"e"}`},
+		{Finished{j1, Stopped, CancelUnconfirmed, nil, 1, false, 9, 4, 5, 2, []int{7}, true, "e"},
+			`{"job_id":"` + string(j1) + `","status":"stopped","reason":"cancelled","exit_code":null,"terminal_generation":1,"kept":false,"output_bytes":9,"retained_start_bytes":4,"lost_bytes":5,"left_behind":2,"survivors":[7],"on_its_own":true,"error":"e"}`},
 		{OutputPruned{j1}, `{"job_id":"` + string(j1) + `"}`},
 	} {
 		shape(t, c.e.Kind(), c.e, c.want)

@@ -139,6 +139,7 @@ type StatusView struct {
 	ParentJob    id.Job  `json:"parent_job_id,omitempty"`
 	Dropped      int64   `json:"dropped_bytes,omitempty"`
 	Pruned       bool    `json:"output_pruned,omitempty"`
+	LostBytes    int64   `json:"lost_bytes,omitempty"`
 	LeftBehind   int     `json:"left_behind,omitempty"`
 	Survivors    []int   `json:"survivors,omitempty"`
 	Error        string  `json:"error,omitempty"`
@@ -151,7 +152,7 @@ func View(s *State, l Live, now time.Time) StatusView {
 		StartedAt: Stamp(s.began()), LastEventAt: Stamp(s.LastActivity(l)), Ref: Ref(s.ID),
 		TotalBytes: s.TotalBytes(l), Description: s.Description, Command: s.Command,
 		Background: s.BackgroundEvidence(), ParentJob: s.ParentJob,
-		LeftBehind: s.End.LeftBehind, Survivors: s.End.Survivors, Error: s.End.Error, Pruned: s.Pruned,
+		LostBytes: s.End.LostBytes, LeftBehind: s.End.LeftBehind, Survivors: s.End.Survivors, Error: s.End.Error, Pruned: s.Pruned,
 	}
 	end := now
 	if s.Terminal() {
@@ -223,6 +224,7 @@ type Done struct {
 	Truncated    bool    `json:"truncated"`
 	TotalBytes   int64   `json:"total_bytes"`
 	OutputStatus string  `json:"output_status"`
+	LostBytes    int64   `json:"lost_bytes,omitempty"`
 	LeftBehind   int     `json:"left_behind,omitempty"`
 	Survivors    []int   `json:"survivors,omitempty"`
 	Error        string  `json:"error,omitempty"`
@@ -253,7 +255,7 @@ type DetachedResult struct {
 func ResultOfExit(s *State, o Output, inline int64) Done {
 	d := Done{
 		Type: "shell", Mode: s.Mode, Status: s.Status, Reason: s.reason(), ExitCode: s.End.ExitCode,
-		TotalBytes: s.End.TotalBytes, LeftBehind: s.End.LeftBehind, Survivors: s.End.Survivors, Error: s.End.Error,
+		TotalBytes: s.End.TotalBytes, LostBytes: s.End.LostBytes, LeftBehind: s.End.LeftBehind, Survivors: s.End.Survivors, Error: s.End.Error,
 		OutputStatus: OutputComplete,
 	}
 	d.Output, d.Truncated = inlineOutput(s, o, inline)

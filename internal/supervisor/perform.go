@@ -132,7 +132,10 @@ func (t *Tree) fromProc(e proc.Event) {
 	switch e := e.(type) {
 	case proc.Exited:
 		x := job.Exit{Code: e.Code, Signal: e.Signal, Signalled: e.Stopped, LeftBehind: e.LeftBehind, Survivors: e.Survivors,
-			Total: e.Total, Start: e.Start, Head: string(e.Head), Tail: string(e.Tail)}
+			Total: e.Total, Start: e.Start, Lost: e.Dropped, Head: string(e.Head), Tail: string(e.Tail)}
+		if e.LogErr != nil {
+			t.o.Warn(fmt.Sprintf("output of %s: %v; %d bytes of it are not kept", e.Job, e.LogErr, e.Dropped))
+		}
 		if e.Err != nil {
 			x.Err = e.Err.Error()
 		}
