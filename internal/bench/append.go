@@ -183,12 +183,12 @@ func journalAppends(e *env, n int) (values, error) {
 		return nil, err
 	}
 	lines, batches := 0.0, 0.0
-	last := int64(0)
+	last, first := int64(0), false
 	for e, err := range journal.Read(path, journal.Pos{}) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Seq <= 3 { // what was there before the callers began
+		if first = first || e.Step == 1; !first { // what the package said before the first record
 			continue
 		}
 		lines++

@@ -25,6 +25,7 @@ type group struct {
 	sides func(e *env) ([]side, error) // also makes what all rounds share
 	after func(v values)               // figures that follow from several sides of a round; may be nil
 	rows  []row
+	most  int // rounds at most, for what takes long and has no ratio; 0 is as many as asked for
 }
 
 // row is one line of the table.
@@ -119,14 +120,18 @@ func runRounds(e *env, g group, progress func(string)) ([]values, error) {
 		return nil, err
 	}
 	var rounds []values
-	for n := range e.rounds {
+	count := e.rounds
+	if g.most > 0 {
+		count = min(count, g.most)
+	}
+	for n := range count {
 		v := values{}
 		order := slices.Clone(sides)
 		if n%2 == 1 {
 			slices.Reverse(order)
 		}
 		for _, s := range order {
-			progress(fmt.Sprintf("%s %d/%d: %s", g.name, n+1, e.rounds, s.name))
+			progress(fmt.Sprintf("%s %d/%d: %s", g.name, n+1, count, s.name))
 			got, err := s.run(e)
 			if err != nil {
 				return rounds, fmt.Errorf("%s: %w", s.name, err)

@@ -44,7 +44,11 @@ func (p printer) row(r result) {
 	case p.json:
 		p.jsonRow(r)
 	case p.md:
-		fmt.Fprintf(p.out, "| %s |\n", strings.Join(cells(r), " | "))
+		row := cells(r)
+		for i := range row {
+			row[i] = strings.ReplaceAll(row[i], "|", "\\|")
+		}
+		fmt.Fprintf(p.out, "| %s |\n", strings.Join(row, " | "))
 	default:
 		p.plain(cells(r))
 	}

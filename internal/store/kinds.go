@@ -38,13 +38,13 @@ type decoder func(data []byte) (session.Event, error)
 
 func kind[E session.Event]() (string, decoder) {
 	var zero E
-	set := setterOf(reflect.TypeFor[E]())
-	drafts := sync.Pool{New: func() any { return new(E) }} // decoded into and then copied once, as the event
+	set := sync.OnceValue(func() setter { return setterOf(reflect.TypeFor[E]()) }) // made when first needed: most commands fold nothing
+	drafts := sync.Pool{New: func() any { return new(E) }}                         // decoded into and then copied once, as the event
 	return zero.Kind(), func(data []byte) (session.Event, error) {
 		e := drafts.Get().(*E)
 		defer func() { *e = zero; drafts.Put(e) }()
 		r := reader{b: data}
-		err := set(&r, reflect.ValueOf(e).Elem())
+		err := set()(&r, reflect.ValueOf(e).Elem())
 		if err == nil {
 			err = r.end()
 		}

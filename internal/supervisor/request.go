@@ -56,6 +56,7 @@ func buildRequest(told session.ContextSet, entries []transcript.Entry, params mo
 	for _, x := range tools {
 		r.Tools = append(r.Tools, model.Tool{Name: x.Name, Description: x.Description, Parameters: x.Parameters})
 	}
+	r.Messages = make([]model.Message, 0, len(entries)) // every request carries them all
 	for _, e := range entries {
 		r.Messages = append(r.Messages, message(e))
 	}
