@@ -31,10 +31,6 @@ type server struct {
 	times  []time.Time
 }
 
-type serverT struct{}
-
-var serverKey serverT
-
 const serverSecret = "sk-secret-of-the-script"
 
 // cmdServe: serve PLAN: starts the server and points OPENAI_BASE_URL and OPENAI_API_KEY at it.

@@ -14,9 +14,7 @@ import (
 	"strings"
 
 	"evener/internal/config"
-	"evener/internal/fault"
 	"evener/internal/store"
-	"evener/journal"
 )
 
 // version is the program's; the build sets it.
@@ -34,12 +32,11 @@ const (
 
 // env is what a command works with.
 type env struct {
-	in         io.Reader
-	out, err   io.Writer
-	getenv     func(string) string
-	environ    []string
-	dir        string
-	configured *config.Config
+	in       io.Reader
+	out, err io.Writer
+	getenv   func(string) string
+	environ  []string
+	dir      string
 }
 
 // command is one row of the table.
@@ -97,18 +94,6 @@ func stateStatus(err error) int {
 		return exitUsage
 	}
 	return exitState
-}
-
-// isDamage tells damage of a journal from other failures.
-func isDamage(err error) bool {
-	if _, ok := errors.AsType[*journal.CorruptError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[*store.FoldError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[*fault.Error](err) // legacy rows
-	return ok
 }
 
 // flags makes a flag set that says what is wrong in one line.
