@@ -73,15 +73,20 @@ func isDir(p string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Make creates what is missing of the folder. The .gitignore is written with
-// the folder, so that session state is not committed by accident.
+// Make creates what is missing of the folder. The .gitignore is written before
+// the first session, also into a folder that holds settings already, so that
+// session state is not committed by accident. One that is there is left alone.
 func (h Home) Make() error {
-	if filepath.Dir(h.Sessions) == h.Project && !isDir(h.Project) {
+	if filepath.Dir(h.Sessions) == h.Project && !isDir(h.Sessions) {
 		if err := makeDurable(h.Project); err != nil {
 			return fmt.Errorf("make the state folder: %w", err)
 		}
-		ignore := filepath.Join(h.Project, ".gitignore")
-		if err := os.WriteFile(ignore, []byte("sessions/\n"), 0o600); err != nil {
+		f, err := os.OpenFile(filepath.Join(h.Project, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			_, err = f.WriteString("sessions/\n")
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("make the state folder: %w", err)
 		}
 	}
