@@ -62,8 +62,8 @@ func TestExited(t *testing.T) {
 }
 
 func TestExitedCarriesTheNumbers(t *testing.T) {
-	f := Exited(states(t)["running bg"], Exit{LeftBehind: 2, Total: 500, Start: 100}, 100)
-	same(t, "finished", f, Finished{Job: j1, Status: Completed, Reason: ExitZero, ExitCode: code(0), Generation: 1, Kept: true, TotalBytes: 500, RetainedStart: 100, LeftBehind: 2})
+	f := Exited(states(t)["running bg"], Exit{LeftBehind: 2, Total: 500, Start: 100, Lost: 30}, 100)
+	same(t, "finished", f, Finished{Job: j1, Status: Completed, Reason: ExitZero, ExitCode: code(0), Generation: 1, Kept: true, TotalBytes: 500, RetainedStart: 100, LostBytes: 30, LeftBehind: 2})
 }
 
 // clause: JC-441 JC-596

@@ -13,7 +13,7 @@ func TestView(t *testing.T) {
 	in := intended(Foreground)
 	in.Description, in.ParentJob = "run tests", j2
 	pruned := ended
-	pruned.RetainedStart, pruned.LeftBehind, pruned.Survivors = 4, 1, []int{8}
+	pruned.RetainedStart, pruned.LostBytes, pruned.LeftBehind, pruned.Survivors = 4, 3, 1, []int{8}
 	ids := `{"job_id":"` + string(j1) + `","id":"` + string(j1) + `","type":"shell","kind":"shell",`
 	for _, c := range []struct {
 		what   string
@@ -35,7 +35,7 @@ func TestView(t *testing.T) {
 		{"ended", []Event{intended(Background), started, ended}, Live{j1, 999, at(29)},
 			`"status":"completed","phase":"ended","reason":"exit_zero","resumable":null,"running_for_ms":1000,"quiet_for_ms":0,"started_at":"2024-12-01T10:00:01.000000Z","ended_at":"2024-12-01T10:00:02.000000Z","last_event_at":"2024-12-01T10:00:02.000000Z",` + ref + `,"exit_code":0,"total_bytes":9,"command":"make test","background":true}`},
 		{"pruned", []Event{intended(Background), started, pruned, OutputPruned{j1}}, Live{},
-			`"status":"completed","phase":"ended","reason":"exit_zero","resumable":null,"running_for_ms":1000,"quiet_for_ms":0,"started_at":"2024-12-01T10:00:01.000000Z","ended_at":"2024-12-01T10:00:02.000000Z","last_event_at":"2024-12-01T10:00:02.000000Z",` + ref + `,"exit_code":0,"total_bytes":9,"command":"make test","background":true,"dropped_bytes":4,"output_pruned":true,"left_behind":1,"survivors":[8]}`},
+			`"status":"completed","phase":"ended","reason":"exit_zero","resumable":null,"running_for_ms":1000,"quiet_for_ms":0,"started_at":"2024-12-01T10:00:01.000000Z","ended_at":"2024-12-01T10:00:02.000000Z","last_event_at":"2024-12-01T10:00:02.000000Z",` + ref + `,"exit_code":0,"total_bytes":9,"command":"make test","background":true,"dropped_bytes":4,"output_pruned":true,"lost_bytes":3,"left_behind":1,"survivors":[8]}`},
 	} {
 		shape(t, c.what, View(folded(t, c.events...), c.live, at(30)), ids+c.want)
 	}
@@ -111,8 +111,8 @@ func TestResultOfExit(t *testing.T) {
 			`{"type":"shell","mode":"foreground","status":"completed","reason":"exit_zero","timed_out":false,"exit_code":0,"output":"ok\n","truncated":false,"total_bytes":3,"output_status":"complete"}`},
 		{"silent", fg, Exit{Code: 1},
 			`{"type":"shell","mode":"foreground","status":"command_exited_nonzero","reason":"exit_nonzero","timed_out":false,"exit_code":1,"output":"","truncated":false,"total_bytes":0,"output_status":"complete"}`},
-		{"run time over", []Event{intended(Foreground), started, StopRequested{Job: j1, By: ByTimeout}}, Exit{Signalled: true, Total: 1, Tail: "x", LeftBehind: 1, Survivors: nil},
-			`{"type":"shell","mode":"foreground","status":"stopped","reason":"run_timeout","timed_out":false,"exit_code":-1,"output":"x","truncated":false,"total_bytes":1,"output_status":"complete","left_behind":1}`},
+		{"run time over", []Event{intended(Foreground), started, StopRequested{Job: j1, By: ByTimeout}}, Exit{Signalled: true, Total: 1, Tail: "x", Lost: 1, LeftBehind: 1},
+			`{"type":"shell","mode":"foreground","status":"stopped","reason":"run_timeout","timed_out":false,"exit_code":-1,"output":"x","truncated":false,"total_bytes":1,"output_status":"complete","lost_bytes":1,"left_behind":1}`},
 		{"kept", fg, big,
 			`{"job_id":"` + string(j1) + `","type":"shell","mode":"foreground","status":"completed","reason":"exit_zero","timed_out":false,"exit_code":0,"output":"` +
 				strings.Repeat("h", 25) + `\n[900 bytes left out; all retained output: read_transcript(transcript_ref=\"job:` + string(j1) + `\", offset_bytes=25)]\n` + strings.Repeat("t", 75) +

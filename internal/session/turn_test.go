@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -186,6 +187,34 @@ func TestEphemeralLeavesNothing(t *testing.T) {
 	}
 	if len(s.jobs) != 0 || len(s.order) != 0 {
 		t.Errorf("ended: %v %v", s.jobs, s.order)
+	}
+}
+
+// An input may be decided again after the disk was full: the same input comes
+// to the same events, and deciding does not change it.
+func TestDecideLeavesItsInput(t *testing.T) {
+	events := []Event{run(OneShot), TurnStarted{1, UserTurn}, Requested{Turn: 1, Request: 1},
+		transcript.AssistantSaid{Turn: 1, Request: 1, Calls: []transcript.Call{{ID: "a"}}}, transcript.Answered{Call: "a"}, Requested{Turn: 1, Request: 2}}
+	in := Replied{Request: 2, Reply: transcript.AssistantSaid{Calls: []transcript.Call{{ID: "a", Broken: "cut"}, {ID: "a", Broken: "cut"}}}}
+	var first []Event
+	for range 2 {
+		step, err := Decide(with(t, events...), nil, Facts{Now: now}, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = step.Events
+		}
+		if !reflect.DeepEqual(step.Events, first) {
+			t.Errorf("decided otherwise: %v, %v", step.Events, first)
+		}
+		if c := in.Reply.Calls; c[0].ID != "a" || c[1].ID != "a" || c[0].SentID != "" {
+			t.Errorf("the input became %+v", c)
+		}
+	}
+	said := first[0].(transcript.AssistantSaid).Calls
+	if said[0].ID != "a_2" || said[1].ID != "a_3" || said[0].SentID != "a" || said[1].SentID != "a" {
+		t.Errorf("the calls are %+v", said)
 	}
 }
 
