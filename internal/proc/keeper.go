@@ -58,6 +58,8 @@ type keeper struct {
 	jobs    map[string]*kept
 	leaders map[int]*kept
 
+	lookout lookout
+
 	script scriptFile
 	died   chan os.Signal
 	stops  sync.WaitGroup

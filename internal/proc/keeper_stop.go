@@ -21,13 +21,13 @@ const (
 // members are a job's living processes. What was found once is remembered: when
 // its parents die it may carry no sign of the job any more.
 func (k *keeper) members(j *kept) ([]process, error) {
-	t, err := scan()
+	s, err := k.lookout.look(unix.Getpid())
 	if err != nil {
 		return nil, err
 	}
 	j.look.Lock()
 	defer j.look.Unlock()
-	set := t.ofJob(j.job, j.leader, j.known, unix.Getpid())
+	set := s.ofJob(j.job, j.leader, j.known)
 	j.known = make(map[int]uint64, len(set))
 	for _, p := range set {
 		j.known[p.pid] = p.ticks

@@ -44,26 +44,6 @@ func (t table) belonging(own func(process) bool) []process {
 	return out
 }
 
-// ofJob are the living processes of a job: its leader, what is in the leader's
-// session or group, what carries the job's id in its environment, what was known
-// before, and what descends from any of these. Session and group count only below
-// root, where the leader's number cannot mean anybody else.
-func (t table) ofJob(job string, leader process, known map[int]uint64, root int) []process {
-	inside := map[int]bool{}
-	for _, p := range t.below(root) {
-		inside[p.pid] = true
-	}
-	return t.belonging(func(p process) bool {
-		if ticks, ok := known[p.pid]; ok && ticks == p.ticks || p.pid == leader.pid && p.ticks == leader.ticks {
-			return true
-		}
-		if inside[p.pid] && (p.session == leader.pid || p.pgrp == leader.pid) {
-			return true
-		}
-		return !p.dead && p.ticks >= leader.ticks && jobOf(p.pid) == job
-	})
-}
-
 func pids(list []process) []int {
 	out := make([]int, len(list))
 	for i, p := range list {
