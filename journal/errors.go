@@ -35,7 +35,7 @@ type CorruptError struct {
 	Offset   int64  // where the first bad line begins, in bytes
 	Line     int64  // number of that line, from 1
 	Seq      int64  // the seq that should be there
-	LaterSeq int64  // a whole line found behind it, the proof of the loss; 0 if none was needed
+	LaterSeq int64  // a whole line found behind it, the proof of the damage; 0 if none was needed
 	Raw      []byte // the bad line as it stands, without its newline, at most RawLimit bytes
 	Err      error  // what is wrong with it
 }
@@ -45,7 +45,10 @@ const RawLimit = 64 << 10
 
 func (e *CorruptError) Error() string {
 	s := fmt.Sprintf("journal %s is damaged at line %d, offset %d: %v", e.Path, e.Line, e.Offset, e.Err)
-	if e.LaterSeq > 0 {
+	switch {
+	case e.LaterSeq == e.Seq && e.Seq > 0:
+		s += fmt.Sprintf("; seq %d stands behind it", e.Seq)
+	case e.LaterSeq > 0:
 		s += fmt.Sprintf("; seq %d is lost but seq %d is there", e.Seq, e.LaterSeq)
 	}
 	return s

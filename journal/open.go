@@ -21,6 +21,11 @@ type Options struct {
 	// slices hold until Visit returns.
 	Visit func(Entry) error
 
+	// Tail is shown the first line of a torn tail before it is cut, up to its end
+	// or RawLimit bytes. An error ends the opening and leaves the file as it is. It
+	// may be nil.
+	Tail func(line []byte) error
+
 	// Quiet is how long after an append journal.marked is written if nothing
 	// follows; one second if zero, never if negative.
 	Quiet time.Duration
@@ -34,6 +39,9 @@ func (o Options) filled() Options {
 	}
 	if o.Visit == nil {
 		o.Visit = func(Entry) error { return nil }
+	}
+	if o.Tail == nil {
+		o.Tail = func([]byte) error { return nil }
 	}
 	if o.Quiet == 0 {
 		o.Quiet = time.Second
@@ -151,6 +159,9 @@ func (j *Journal) visitAll(s *scanner) (closedLast bool, err error) {
 // the first append, so that opening and closing a session writes nothing.
 func (j *Journal) recover(s *scanner, size int64, r *Recovery) error {
 	if size > s.end.Off {
+		if err := j.o.Tail(s.raw); err != nil {
+			return fmt.Errorf("open journal %s: the tail at offset %d: %w", j.path, s.end.Off, err)
+		}
 		t, err := saveTorn(j.o.fs, j.f, j.path, s.end, size)
 		if err != nil {
 			return err

@@ -198,16 +198,42 @@ func TestEditedFiles(t *testing.T) {
 		"foreign line": join(lines[:3], [][]byte{[]byte("{\"x\":1}\n")}, lines[3:]),
 		"deleted line": join(lines[:3], lines[4:]),
 		"swapped":      join(lines[:3], lines[4:5], lines[3:4], lines[5:]),
+		// Only the line itself stands behind what was put before it: no tear does that.
+		"before the last line": join(lines[:3], [][]byte{[]byte("{\"x\":1}\n")}, lines[3:4]),
+		"glued to the last":    join(lines[:3], [][]byte{[]byte(`{"x":1`)}, lines[3:4]),
 	}
 	for name, b := range tests {
 		_, fs, err := verdict(b)
 		damage, ok := errors.AsType[*CorruptError](err)
-		if !ok || damage.Line != 4 || damage.LaterSeq <= damage.Seq {
+		if !ok || damage.Line != 4 || damage.LaterSeq < damage.Seq {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !bytes.Equal(fs.bytes("/d/j"), b) {
 			t.Errorf("%s: the file was changed", name)
 		}
+	}
+}
+
+// A tail that the caller refuses is left where it is.
+func TestTailIsShownBeforeItIsCut(t *testing.T) {
+	s := makeSample(t, true, 2, 1)
+	torn := append(bytes.Clone(s.data), "{\"old\":1}\nrest"...)
+	path := onDisk(t, torn)
+	refused := errors.New("not this one")
+	var seen string
+	_, _, err := Open(path, Options{Tail: func(line []byte) error { seen = string(line); return refused }})
+	if !errors.Is(err, refused) || seen != `{"old":1}` {
+		t.Fatalf("saw %q, got %v", seen, err)
+	}
+	if string(readFile(path)) != string(torn) {
+		t.Error("the file was changed")
+	}
+	j, r, err := Open(path, Options{})
+	if err != nil || r.Torn == nil {
+		t.Fatalf("%+v, %v", r.Torn, err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

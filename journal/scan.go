@@ -194,8 +194,9 @@ func (s *scanner) judge() error {
 	return nil
 }
 
-// findLater looks behind the valid prefix for a whole line that proves the loss
-// of an acknowledged one, and returns its seq. Lines are found by how they
+// findLater looks behind the valid prefix for a whole line that proves damage,
+// and returns its seq: a line of a later write, or the missing line itself, since
+// a tear leaves out bytes and puts none before a line. Lines are found by how they
 // begin, not by where the one before ends: a hole swallows newlines.
 func findLater(f file, end Pos, limit int64) (int64, error) {
 	w := newWindow(f, end.Off, limit)
@@ -225,7 +226,7 @@ func laterIn(seg []byte, missing int64) int64 {
 			return 0
 		}
 		seg = seg[i:]
-		if seq, batch, body := parseHead(seg); body > 0 && provesLoss(batch, missing) && sealed(seg) {
+		if seq, batch, body := parseHead(seg); body > 0 && (provesLoss(batch, missing) || seq == missing) && sealed(seg) {
 			return seq
 		}
 		seg = seg[len(lineStart):]

@@ -74,23 +74,31 @@ func Load(h Home, root id.Session, upTo int64) (*tree.State, error) {
 // legacy turns damage at a row of an older program into the refusal that the
 // contract names: such state is not translated, and nothing new is admitted.
 func legacy(err error) error {
-	var bad *journal.CorruptError
-	if !errors.As(err, &bad) {
+	bad, ok := errors.AsType[*journal.CorruptError](err)
+	if !ok {
 		return err
 	}
+	if refusal := legacyRow(fmt.Sprintf("%s line %d", bad.Path, bad.Line), bad.Raw); refusal != nil {
+		return refusal
+	}
+	return err
+}
+
+// legacyRow refuses a row of an older program; nil for any other line.
+func legacyRow(where string, line []byte) error {
 	var row struct {
 		Type  string `json:"type"`
 		Job   string `json:"job_id"`
 		Watch string `json:"watch_id"`
 	}
-	if json.Unmarshal(bad.Raw, &row) != nil || row.Job == "" {
-		return err
+	if json.Unmarshal(line, &row) != nil || row.Job == "" {
+		return nil
 	}
 	switch {
 	case row.Watch != "" || row.Type == "watch":
-		return fault.New(fault.LegacyDelegateWatch, "%s line %d is a watch row of an older program, addressed by a delegate's job id; it is not translated. Move the session's folder away to go on without it", bad.Path, bad.Line)
+		return fault.New(fault.LegacyDelegateWatch, "%s is a watch row of an older program, addressed by a delegate's job id; it is not translated. Move the session's folder away to go on without it", where)
 	case row.Type == "delegate":
-		return fault.New(fault.LegacyDelegateState, "%s line %d is a delegate row of an older program; it is not translated. Move the session's folder away to go on without it", bad.Path, bad.Line)
+		return fault.New(fault.LegacyDelegateState, "%s is a delegate row of an older program; it is not translated. Move the session's folder away to go on without it", where)
 	}
-	return err
+	return nil
 }

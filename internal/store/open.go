@@ -66,7 +66,10 @@ func Resume(h Home, s id.Session, version, bootID string) (*Tree, error) {
 		return nil, err
 	}
 	t := &Tree{Home: h, Root: s, Lock: lock, State: tree.New(s), Seqs: map[string]int64{}, journals: map[id.Session]*journal.Journal{}}
-	j, found, err := journal.Open(h.Journal(s), journal.Options{Version: version, Visit: folding(h, t.State, s)})
+	j, found, err := journal.Open(h.Journal(s), journal.Options{
+		Version: version, Visit: folding(h, t.State, s),
+		Tail: func(line []byte) error { return legacyRow(h.Journal(s)+" ends with a line that", line) },
+	})
 	if err != nil {
 		return nil, errors.Join(legacy(err), lock.Close())
 	}
