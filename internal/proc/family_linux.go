@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -60,29 +61,30 @@ func (k *kin) leave() {
 // strangers are children that this process did not start: each can be waited for
 // by its number without taking an exit from os/exec. Called with mu held.
 func (k *kin) strangers() []process {
+	var own []process
 	list, ok := children()
+	for _, pid := range list {
+		if p, ok := look(pid); ok {
+			own = append(own, p)
+		}
+	}
 	if !ok {
 		t, err := scan()
 		if err != nil {
 			return nil
 		}
-		for _, p := range t {
-			if p.ppid == unix.Getpid() {
-				list = append(list, p.pid)
-			}
-		}
+		own = t.childrenOf(unix.Getpid())
 	}
+	return k.notOurs(own)
+}
+
+// notOurs leaves out what this process started itself. Called with mu held.
+func (k *kin) notOurs(own []process) []process {
 	session, err := unix.Getsid(0)
 	if err != nil {
 		return nil
 	}
-	var out []process
-	for _, pid := range list {
-		if p, ok := look(pid); ok && !k.owned[pid] && p.session != session {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(own, func(p process) bool { return k.owned[p.pid] || p.session == session })
 }
 
 func (k *kin) reapAdopted() {
@@ -96,20 +98,20 @@ func (k *kin) reapAdopted() {
 }
 
 // endAdopted ends what a dead keeper left to us, and names what it could not end.
+// It takes its roots from the whole table: the kernel's list of children may miss
+// some while others die. mu keeps the dead in the table, so that what is just
+// falling from them to us is seen below one or the other.
 func (k *kin) endAdopted() []int {
 	_, survivors, refused := killAll(func() ([]process, error) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		roots := map[int]bool{}
-		for _, p := range k.strangers() {
-			roots[p.pid] = true
-		}
-		if len(roots) == 0 {
-			return nil, nil
-		}
 		t, err := scan()
 		if err != nil {
 			return nil, err
+		}
+		roots := map[int]bool{}
+		for _, p := range k.notOurs(t.childrenOf(unix.Getpid())) {
+			roots[p.pid] = true
 		}
 		return t.belonging(func(p process) bool { return roots[p.pid] }), nil
 	}, killPatience)

@@ -12,6 +12,17 @@ type process struct {
 // is a hint: who acts on it looks again until nothing is found.
 type table map[int]process
 
+// childrenOf are the direct children of a process, dead ones included.
+func (t table) childrenOf(pid int) []process {
+	var out []process
+	for _, p := range t {
+		if p.ppid == pid {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // below are the living descendants of root.
 func (t table) below(root int) []process {
 	return t.belonging(func(p process) bool { return p.ppid == root })
