@@ -60,6 +60,9 @@ type Finished struct {
 	Error         string `json:"error,omitempty"`
 }
 
+// Retained is how many bytes of the output were kept at the end.
+func (e Finished) Retained() int64 { return e.TotalBytes - e.RetainedStart }
+
 // OutputPruned: retention removed the output; the record stays.
 type OutputPruned struct {
 	Job id.Job `json:"job_id"`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"evener/internal/fault"
 	"evener/internal/text"
@@ -39,17 +40,32 @@ func Page(limit, offset *int64) (Window, *fault.Error) {
 	return w, nil
 }
 
-// Sort orders rows by latest activity, newest first, then by id.
-func Sort(rows []Row) {
-	slices.SortFunc(rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(b.LastActivity, a.LastActivity), cmp.Compare(a.ID, b.ID))
+// Listed is a job on its way into a listing: a row is made only of those that
+// the page shows.
+type Listed struct {
+	State *State
+	Live  Live
+	at    time.Time
+}
+
+// List takes a job into a listing.
+func List(s *State, l Live) Listed { return Listed{s, l, s.LastActivity(l)} }
+
+// Sort orders jobs by latest activity, newest first, then by id.
+func Sort(jobs []Listed) {
+	slices.SortFunc(jobs, func(a, b Listed) int {
+		return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.State.ID, b.State.ID))
 	})
 }
 
-// Cut returns the page of the rows.
-func (w Window) Cut(rows []Row) []Row {
-	from := min(w.Offset, len(rows))
-	return rows[from:min(from+w.Limit, len(rows))]
+// Cut returns the rows of the page.
+func (w Window) Cut(jobs []Listed) []Row {
+	from := min(w.Offset, len(jobs))
+	rows := []Row{}
+	for _, x := range jobs[from:min(from+w.Limit, len(jobs))] {
+		rows = append(rows, RowOf(x.State, x.Live))
+	}
+	return rows
 }
 
 // ListText renders a page for the model: one line a row, in order, and the

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"evener/internal/id"
@@ -37,11 +38,14 @@ func TestPage(t *testing.T) {
 
 // clause: JC-372
 func TestSort(t *testing.T) {
-	rows := []Row{{ID: "job_B", LastActivity: "2024-12-01T10:00:00.000000Z"}, {ID: "job_A", LastActivity: "2024-12-01T10:00:00.000000Z"},
-		{ID: "job_C", LastActivity: "2024-12-01T10:00:00.000001Z"}, {ID: "job_0", LastActivity: "2024-12-01T09:59:59.999999Z"}}
-	Sort(rows)
+	at := time.Date(2024, 12, 1, 10, 0, 0, 0, time.UTC)
+	listed := func(j id.Job, last time.Time) Listed {
+		return List(&State{ID: j, Status: Running, StartedAt: at.Add(-time.Hour)}, Live{Job: j, LastAt: last})
+	}
+	jobs := []Listed{listed("job_B", at), listed("job_A", at), listed("job_C", at.Add(time.Microsecond)), listed("job_0", at.Add(-time.Microsecond))}
+	Sort(jobs)
 	got := ""
-	for _, r := range rows {
+	for _, r := range (Window{Limit: 9}).Cut(jobs) {
 		got += " " + string(r.ID)
 	}
 	if got != " job_C job_A job_B job_0" {
@@ -50,12 +54,19 @@ func TestSort(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
-	rows := manyRows(5, "x")
+	var jobs []Listed
+	for i := range 5 {
+		jobs = append(jobs, List(&State{ID: id.Job(fmt.Sprint(i)), Status: Running}, Live{}))
+	}
+	rows := Window{Limit: 5}.Cut(jobs)
+	if len(rows) != 5 {
+		t.Fatalf("%d rows", len(rows))
+	}
 	for _, c := range []struct {
 		w        Window
 		from, to int
 	}{{Window{50, 0}, 0, 5}, {Window{2, 0}, 0, 2}, {Window{2, 3}, 3, 5}, {Window{2, 4}, 4, 5}, {Window{2, 5}, 5, 5}, {Window{2, 1 << 31}, 5, 5}} {
-		same(t, fmt.Sprint(c.w), c.w.Cut(rows), rows[c.from:c.to])
+		same(t, fmt.Sprint(c.w), c.w.Cut(jobs), rows[c.from:c.to])
 	}
 }
 

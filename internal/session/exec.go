@@ -68,8 +68,8 @@ func (w *work) shell(c transcript.Call, a ShellCall) bool {
 	}
 	// With the disk full a hand-off could not be made durable, so none is
 	// acknowledged; a foreground command still runs, from what was set aside.
-	if err == nil && w.facts.Full && r.Mode != job.Foreground {
-		err = fault.New(fault.StateFull, "shell: the filesystem of the state folder is full, so a %s start could not be recorded; free space there, or use mode=\"foreground\"", r.Mode)
+	if err == nil && w.facts.Full != "" && r.Mode != job.Foreground {
+		err = fault.New(fault.StateFull, "shell: the filesystem of %s is full, so a %s start could not be recorded; free space there, or use mode=\"foreground\"", w.facts.Full, r.Mode)
 	}
 	if err != nil {
 		w.refuse(c, err)

@@ -112,5 +112,5 @@ type Facts struct {
 	// Output reads the two ends of a running job's output. They stand in the
 	// line's result.
 	Output func(id.Job) job.Output
-	Full   bool // the state folder's disk is full: no hand-off may be promised
+	Full   string // the state folder, while its filesystem is full: no hand-off may be promised
 }

@@ -55,22 +55,22 @@ func (w *work) jobList(c transcript.Call, a JobListCall) {
 		w.refuse(c, err)
 		return
 	}
-	rows := []job.Row{}
+	var jobs []job.Listed
 	for _, x := range w.s.Jobs() {
 		if len(a.Status) > 0 && !slices.Contains(a.Status, string(x.Public())) ||
 			len(a.Type) > 0 && !slices.Contains(a.Type, "shell") {
 			continue
 		}
-		rows = append(rows, job.RowOf(x, w.live(x.ID)))
+		jobs = append(jobs, job.List(x, w.live(x.ID)))
 	}
-	job.Sort(rows)
-	items := page.Cut(rows)
-	r := ListResult{Items: items, Count: len(items), TotalCount: len(rows)}
+	job.Sort(jobs)
+	items := page.Cut(jobs)
+	r := ListResult{Items: items, Count: len(items), TotalCount: len(jobs)}
 	if n := w.s.Run.Limits.MaxSubagentDepth; n > 1 {
 		r.Allowance = n
 	}
 	budget := int(w.s.Run.Limits.JobListChars)
-	shown := job.ListText(items, len(rows), page, budget)
+	shown := job.ListText(items, len(jobs), page, budget)
 	if budget > 0 {
 		shown, _ = text.Elide(shown, budget, func(n int) string {
 			return fmt.Sprintf("\n… %d characters cut; read the listing in smaller pages with limit and offset …\n", n)

@@ -110,27 +110,20 @@ func leftBehindNote(x *job.State) string {
 // exceed their bound together. Records stay.
 func (w *work) retain() {
 	limit := w.s.Run.Limits.OutputKeepTotal
-	if limit <= 0 {
+	if limit <= 0 || w.s.kept <= limit {
 		return
 	}
 	var ended []*job.State
-	var sum int64
 	for _, x := range w.s.Jobs() {
-		if x.Terminal() && !x.Pruned {
+		if x.Terminal() && !x.Pruned && x.End.Retained() > 0 {
 			ended = append(ended, x)
-			sum += x.End.TotalBytes - x.End.RetainedStart
 		}
 	}
 	byEnd(ended)
 	for _, x := range ended {
-		if sum <= limit {
+		if w.s.kept <= limit {
 			return
 		}
-		size := x.End.TotalBytes - x.End.RetainedStart
-		if size == 0 {
-			continue
-		}
-		sum -= size
 		w.emit(job.OutputPruned{Job: x.ID})
 		w.order(effect.DropOutput{Job: x.ID})
 	}
@@ -162,7 +155,7 @@ func (w *work) waitExpired(j id.Job) {
 	if !ok {
 		return
 	}
-	if w.facts.Full { // a hand-off could not be made durable: the call waits on
+	if w.facts.Full != "" { // a hand-off could not be made durable: the call waits on
 		w.order(effect.SetTimer{Key: job.WaitTimer(j), After: msDuration(w.s.Run.Limits.CommandTimeoutMS)})
 		return
 	}

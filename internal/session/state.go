@@ -23,6 +23,7 @@ type State struct {
 
 	jobs  map[id.Job]*job.State
 	order []id.Job // in the order intended
+	kept  int64    // output bytes of ended jobs that are not pruned
 
 	Run      Run
 	Turn     *Turn // nil while idle
@@ -145,6 +146,14 @@ func (s *State) applyJob(at time.Time, e job.Event) error {
 	}
 	if err := x.Apply(at, e); err != nil {
 		return err
+	}
+	switch e.(type) {
+	case job.Finished:
+		if x.Durable() {
+			s.kept += x.End.Retained()
+		}
+	case job.OutputPruned:
+		s.kept -= x.End.Retained()
 	}
 	if x.Terminal() && !x.Durable() { // ephemeral: nothing asks for it again
 		delete(s.jobs, j)

@@ -6,9 +6,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	"evener/internal/effect"
 	"evener/internal/evidence"
 	"evener/internal/fault"
 	"evener/internal/id"
@@ -217,7 +219,12 @@ type decisions struct {
 
 func (t *Tree) decide(batch []posted) (decisions, error) {
 	out := decisions{refusals: map[int]error{}}
+	over := false
 	for i, p := range batch {
+		if over { // nothing is admitted behind the end of the run
+			out.refusals[i] = fault.New(fault.Closing, "the session has ended")
+			continue
+		}
 		d, err := t.o.Store.State.Decide(t.o.Decode, t.facts(), p.input)
 		if refusal, ok := errors.AsType[*fault.Error](err); ok {
 			out.refusals[i] = refusal
@@ -228,6 +235,7 @@ func (t *Tree) decide(batch []posted) (decisions, error) {
 		}
 		out.Writes = append(out.Writes, d.Writes...)
 		out.Effects = append(out.Effects, d.Effects...)
+		over = slices.ContainsFunc(d.Effects, func(e tree.Effect) bool { return e.Effect == effect.EndRun{} })
 	}
 	return out, nil
 }
@@ -235,9 +243,13 @@ func (t *Tree) decide(batch []posted) (decisions, error) {
 func (t *Tree) facts() session.Facts {
 	var random [4]byte
 	rand.Read(random[:]) // never fails
+	full := ""
+	if t.o.Store.Full() {
+		full = t.o.Store.Home.Sessions
+	}
 	return session.Facts{
 		Now: time.Now(), Random: binary.LittleEndian.Uint32(random[:]),
-		Live: t.live, Output: t.output, Full: t.o.Store.Full(),
+		Live: t.live, Output: t.output, Full: full,
 	}
 }
 
@@ -258,7 +270,7 @@ func (t *Tree) output(j id.Job) job.Output {
 	if err != nil {
 		return job.Output{} // nothing printed yet
 	}
-	o := job.Output{Total: c.End, Tail: string(c.Data)}
+	o := job.Output{Total: c.End, Start: c.Start, Tail: string(c.Data)}
 	if head, err := joblog.Window(path, 0, outputEnds); err == nil {
 		o.Head = string(head.Data)
 	}

@@ -114,7 +114,7 @@ func (l line) facts() session.Facts {
 	f := read[struct {
 		Random uint32     `json:"random"`
 		Live   []job.Live `json:"live"`
-		Full   bool       `json:"disk_full"`
+		Full   string     `json:"full_filesystem"`
 	}](l.t, l.cause)
 	return session.Facts{
 		Now: l.at, Random: f.Random, Full: f.Full,
@@ -280,9 +280,9 @@ func TestCause(t *testing.T) {
 	j := w.jobs[0]
 	at(session.Launched{Job: j, Launch: job.Launch{PID: 7, StartTicks: 8, BootID: "b"}}, `{"kind":"process.launched","job_id":"$j1","pid":7,"start_ticks":8,"boot_id":"b"}`)
 	w.printed[j] = &output{text: "abc", last: began.Add(time.Second)}
-	w.full = true
-	at(call("c2", "job_status", `{"target":"`+string(j)+`"}`), `{"kind":"model.replied","live":[{"job_id":"$j1","total_bytes":3,"last_output_at":"2024-12-01T10:00:01Z"}],"disk_full":true,"request":2}`)
-	w.full = false
+	w.full = "/full"
+	at(call("c2", "job_status", `{"target":"`+string(j)+`"}`), `{"kind":"model.replied","live":[{"job_id":"$j1","total_bytes":3,"last_output_at":"2024-12-01T10:00:01Z"}],"full_filesystem":"/full","request":2}`)
+	w.full = ""
 	at(call("c3", "shell", `{"command":"serve","mode":"detached"}`), `{"kind":"model.replied","request":3}`)
 	at(session.Detached{Call: "c3", PID: 9}, `{"kind":"process.detached","call_id":"c3","pid":9}`)
 	at(w.exit(j, job.Exit{Code: 1, LeftBehind: 2}), `{"kind":"process.exited","job_id":"$j1","code":1,"left_behind":2,"total_bytes":3}`)

@@ -129,7 +129,7 @@ func (p *player) step(line string, more []string) {
 	case "mode":
 		p.mode = session.Mode(rest)
 	case "full":
-		w.full = rest == "on"
+		w.full = map[string]string{"on": "/state/sessions"}[rest]
 	case "limits":
 		p.parse(rest, &p.limits)
 	case "tools":

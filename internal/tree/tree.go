@@ -102,7 +102,7 @@ func cause(in session.Input, step session.Step, f session.Facts) []byte {
 		Kind   string     `json:"kind"`
 		Random *uint32    `json:"random,omitempty"`
 		Live   []job.Live `json:"live,omitempty"`
-		Full   bool       `json:"disk_full,omitempty"`
+		Full   string     `json:"full_filesystem,omitempty"`
 	}{Kind: in.Kind(), Live: step.Live, Full: f.Full}
 	if step.UsedRandom {
 		facts.Random = &f.Random

@@ -41,7 +41,7 @@ type world struct {
 	t     testing.TB
 	store *store.Tree
 	now   time.Time
-	full  bool
+	full  string
 	mint  uint32
 
 	jobs    []id.Job // in the order their shells were asked for
