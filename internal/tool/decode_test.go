@@ -74,6 +74,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"shell", `["ls"]`, `shell: the arguments are an array; want an object`},
 		{"shell", `"{\"command\":\"ls\"}"`, `shell: the arguments are the string "{\"command\":\"ls\"}"; want an object`},
 		{"shell", "{\"command\":\"\xff\"}", `shell: the arguments are not valid UTF-8`},
+		{"communicate", `{"message":"m","end_turn":true,"output":{"data":{"x":` + strings.Repeat("[", 63) + strings.Repeat("]", 63) + `}}}`, `communicate: the arguments nest deeper than 64 levels`},
 		{"shell", deep, `shell: the arguments are not valid JSON: invalid character '[' exceeded max depth`},
 		{"job_list", `{"limit":"5"}`, `job_list: limit is the string "5"; want an integer`},
 		{"job_list", `{"limit":5e-1}`, `job_list: limit is the number 5e-1; want an integer`},

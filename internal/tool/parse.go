@@ -57,6 +57,9 @@ func parse(raw string) (n node, bad string) {
 	if err != nil {
 		return node{}, syntax(err)
 	}
+	if n.deeper(maxDepth) {
+		return node{}, fmt.Sprintf("the arguments nest deeper than %d levels", maxDepth)
+	}
 	switch n.kind {
 	case objectKind:
 		return n, ""
@@ -64,6 +67,27 @@ func parse(raw string) (n node, bad string) {
 		return node{kind: objectKind}, ""
 	}
 	return node{}, fmt.Sprintf("the arguments are %s; want an object", n)
+}
+
+// maxDepth bounds the nesting of arguments: what is accepted is recorded, and
+// every JSON reader must be able to read the record.
+const maxDepth = 64
+
+func (n node) deeper(levels int) bool {
+	if levels == 0 {
+		return len(n.members)+len(n.items) > 0
+	}
+	for _, m := range n.members {
+		if m.value.deeper(levels - 1) {
+			return true
+		}
+	}
+	for _, v := range n.items {
+		if v.deeper(levels - 1) {
+			return true
+		}
+	}
+	return false
 }
 
 func syntax(err error) string {
