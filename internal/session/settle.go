@@ -187,6 +187,13 @@ func (w *work) restarted(in Restarted) {
 		w.emit(attention.Armed{ID: attention.ID(x.ID, x.End.Generation), Source: x.ID, Generation: x.End.Generation,
 			Frame: attention.Frame(shellEnd(x, "", false))})
 	}
+	// A kept completion whose reply never became durable was told to nobody.
+	for _, x := range s.Jobs() {
+		if lost[x.Call] == nil && x.Terminal() && !s.Attention.Known(x.ID) && s.Transcript.IsOpen(x.Call) {
+			w.emit(attention.Armed{ID: attention.ID(x.ID, x.End.Generation), Source: x.ID, Generation: x.End.Generation,
+				Frame: attention.Frame(shellEnd(x, "", false))})
+		}
+	}
 	first := true
 	for _, c := range append([]transcript.Call(nil), s.Transcript.Open()...) {
 		w.interrupted(c, lost[c.ID], first)

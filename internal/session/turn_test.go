@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -258,5 +259,31 @@ func TestStopChildren(t *testing.T) {
 				t.Errorf("include %v: stopped %v, want %v", c.include, got, c.want)
 			}
 		}
+	}
+}
+
+// A kept completion whose reply did not become durable was told to nobody: the
+// restart arms its notice, once.
+//
+// clause: JC-500
+func TestRestartArmsAnUntoldCompletion(t *testing.T) {
+	zero := 0
+	s := with(t, run(OneShot), TurnStarted{1, UserTurn}, Requested{Turn: 1, Request: 1},
+		transcript.AssistantSaid{Turn: 1, Request: 1, Calls: []transcript.Call{{ID: "c", Name: "shell"}}},
+		job.Intended{Job: j1, Mode: job.Foreground, Call: "c"}, job.Started{Job: j1},
+		job.Finished{Job: j1, Status: job.Completed, Reason: job.ExitZero, ExitCode: &zero, Generation: 1, Kept: true, TotalBytes: 99999})
+	if got := s.Attention.Of(j1); got != attention.NotArmed {
+		t.Fatalf("before the restart: %s", got)
+	}
+	step, err := Decide(s, nil, Facts{Now: now}, Restarted{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	armed, ok := step.Events[0].(attention.Armed)
+	if !ok || armed.Source != j1 || !strings.Contains(armed.Frame, `status="completed"`) || s.Attention.Of(j1) != attention.Pending {
+		t.Errorf("got %+v", step.Events)
+	}
+	if again, err := Decide(s, nil, Facts{Now: now}, Restarted{}); err != nil || len(again.Events) > 0 {
+		t.Errorf("a second restart says %v, %v", again.Events, err)
 	}
 }

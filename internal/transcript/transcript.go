@@ -7,6 +7,7 @@ package transcript
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -104,6 +105,11 @@ func New() State { return State{ids: map[string]bool{}} }
 
 // Open lists the calls without a result, in call order. The first of them is in progress.
 func (s *State) Open() []Call { return s.open }
+
+// IsOpen reports whether a call has no result yet.
+func (s *State) IsOpen(call string) bool {
+	return slices.ContainsFunc(s.open, func(c Call) bool { return c.ID == call })
+}
 
 // UsedID reports whether a call id was ever used in this conversation.
 func (s *State) UsedID(x string) bool { return s.ids[x] }

@@ -37,7 +37,7 @@ func script(t testing.TB, file string) string {
 // settles it; that restart is cut in the same way and made again; another one
 // has nothing to say; and then a prompt runs to its end.
 //
-// clause: JC-074 JC-123 JC-481 JC-507 JC-511 JC-673 JC-508 JC-570 JC-575 JC-589 JC-590 JC-591 JC-596 JC-675
+// clause: JC-074 JC-123 JC-481 JC-507 JC-511 JC-673 JC-508 JC-570 JC-575 JC-589 JC-590 JC-591 JC-596 JC-675 RC-012
 func TestCrashes(t *testing.T) {
 	for _, file := range stories(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
