@@ -142,11 +142,34 @@ func handEnvelope(l []byte) (kind, data []byte, ok bool) {
 	}
 	kind, l = l[:i], l[i:]
 	const before = `","data":`
-	const after = len(`}]`) + sealLen
-	if !bytes.HasPrefix(l, []byte(before)) || len(l) < len(before)+after {
+	if !bytes.HasPrefix(l, []byte(before)) {
 		return nil, nil, false
 	}
-	return kind, l[len(before) : len(l)-after], true
+	l = l[len(before):]
+	end := balanced(l)
+	return kind, l[:end], end > 0
+}
+
+// balanced finds the end of the object that l begins with: a line may hold
+// several events, so where one ends is only known from its brackets.
+func balanced(l []byte) int {
+	depth, quoted := 0, false
+	for i := 0; i < len(l); i++ {
+		switch c := l[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
 }
 
 // eachLine reads with one buffer and shows lines without copying them.

@@ -121,7 +121,7 @@ func (s *State) Apply(e Event) error {
 		if len(s.open) > 0 {
 			return fmt.Errorf("transcript: user text while call %s is open", s.open[0].ID)
 		}
-		s.Entries = append(s.Entries, Entry{Role: User, Turn: e.Turn, Text: e.Text})
+		s.push(Entry{Role: User, Turn: e.Turn, Text: e.Text})
 	case AssistantSaid:
 		if len(s.open) > 0 {
 			return fmt.Errorf("transcript: reply while call %s is open", s.open[0].ID)
@@ -132,18 +132,27 @@ func (s *State) Apply(e Event) error {
 			}
 			s.ids[c.ID] = true
 		}
-		s.Entries = append(s.Entries, Entry{Role: Assistant, Turn: e.Turn, Text: e.Text, Assistant: &e})
+		s.push(Entry{Role: Assistant, Turn: e.Turn, Text: e.Text, Assistant: &e})
 		s.open = append([]Call(nil), e.Calls...)
 	case Answered:
 		if len(s.open) == 0 || s.open[0].ID != e.Call {
 			return fmt.Errorf("transcript: result of call %s out of order", e.Call)
 		}
 		s.open = s.open[1:]
-		s.Entries = append(s.Entries, Entry{Role: Tool, Text: e.Shown(), Call: e.Call, Name: e.Name})
+		s.push(Entry{Role: Tool, Text: e.Shown(), Call: e.Call, Name: e.Name})
 	default:
 		return fmt.Errorf("transcript: unknown event %T", e)
 	}
 	return nil
+}
+
+// push doubles the room when it is used up: a long history is folded on every
+// start, and moving it in small steps would cost more than decoding it.
+func (s *State) push(e Entry) {
+	if len(s.Entries) == cap(s.Entries) {
+		s.Entries = slices.Grow(s.Entries, max(16, len(s.Entries)))
+	}
+	s.Entries = append(s.Entries, e)
 }
 
 // Show appends frames as one item.
@@ -151,6 +160,6 @@ func (s *State) Show(turn int64, frames []string) error {
 	if len(s.open) > 0 {
 		return fmt.Errorf("transcript: frames while call %s is open", s.open[0].ID)
 	}
-	s.Entries = append(s.Entries, Entry{Role: Frames, Turn: turn, Text: strings.Join(frames, "\n")})
+	s.push(Entry{Role: Frames, Turn: turn, Text: strings.Join(frames, "\n")})
 	return nil
 }
