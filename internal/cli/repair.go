@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
+	"evener/internal/fault"
+	"evener/internal/id"
 	"evener/internal/proc"
 	"evener/internal/store"
 	"evener/journal"
@@ -12,17 +16,18 @@ import (
 var repairCommand = command{
 	name: "repair", args: "[--in-place] SESSION", summary: "makes a repaired copy of a damaged journal and says what was lost",
 	help: "The copy is written beside the journal as session.jsonl.repaired; the journal is left as it is.\n" +
+		"It holds what can be gone on with: lines that build on a lost one are left out and named.\n" +
 		"--in-place puts the copy into its place and keeps the damaged file as session.jsonl.damaged;\nit takes the session's lock.\n\n" +
-		"Exit status: 0 nothing was lost, 1 something was, 2 wrong usage, 3 the session is in use or cannot be written.",
+		"Exit status: 0 nothing was lost, 1 something was or nothing could be read, 2 wrong usage, 3 the session is in use or cannot be written.",
 }
 
 func init() { repairCommand.run = runRepair }
 
 func runRepair(e *env, args []string) int {
-	fs := e.flags(repairCommand)
-	set := stateFlags(fs)
-	inPlace := fs.Bool("in-place", false, "put the copy into the journal's place, keeping the damaged file beside it")
-	rest, status, ok := e.parse(repairCommand, fs, args)
+	flags := e.flags(repairCommand)
+	set := stateFlags(flags)
+	inPlace := flags.Bool("in-place", false, "put the copy into the journal's place, keeping the damaged file beside it")
+	rest, status, ok := e.parse(repairCommand, flags, args)
 	if !ok {
 		return status
 	}
@@ -37,7 +42,6 @@ func runRepair(e *env, args []string) int {
 	if !ok {
 		return status
 	}
-	path := home.Journal(s)
 	if *inPlace {
 		lock, err := home.Lock(s, proc.BootID())
 		if err != nil {
@@ -45,12 +49,16 @@ func runRepair(e *env, args []string) int {
 		}
 		defer lock.Close()
 	}
-	lossy, status := e.salvage(path)
+	if cleanAs(home, s, home.Journal(s)) {
+		fmt.Fprintln(e.out, "nothing to repair")
+		return exitOK
+	}
+	lossy, status := e.salvage(home, s)
 	if status != exitOK {
 		return status
 	}
 	if *inPlace {
-		if status := e.replaceJournal(home, path); status != exitOK {
+		if status := e.replaceJournal(home.Journal(s)); status != exitOK {
 			return status
 		}
 	}
@@ -61,12 +69,20 @@ func runRepair(e *env, args []string) int {
 }
 
 // salvage makes the repaired copy and says what is in it and what is not. It
-// reports whether something is lost.
-func (e *env) salvage(path string) (lossy bool, status int) {
-	source, dst := path, path+".repaired"
-	if exists(dst) {
-		return false, e.fail(exitState, "look at it, then move it away", "%s is there already, from an earlier repair", dst)
+// reports whether something is lost. The copy is made under a name of its own
+// and takes the place of one from an earlier repair only when it is whole.
+func (e *env) salvage(h store.Home, s id.Session) (lossy bool, status int) {
+	path := h.Journal(s)
+	dst, source, draft := path+".repaired", path, path+".repairing"
+	if info, err := os.Lstat(dst); err == nil && !info.Mode().IsRegular() {
+		return false, e.fail(exitState, "look at it, then move it away", "%s is there and is no copy of an earlier repair", dst)
 	}
+	for _, p := range []string{draft, path + ".unix"} { // of a repair that was killed
+		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, e.failState(err)
+		}
+	}
+	defer os.Remove(draft)
 	windows, err := hasWindowsEnds(path)
 	if err == nil && windows {
 		source = path + ".unix"
@@ -76,27 +92,86 @@ func (e *env) salvage(path string) (lossy bool, status int) {
 	if err != nil {
 		return false, e.failState(err)
 	}
-	if windows {
-		fmt.Fprintln(e.out, "line ends: every \\r\\n was made \\n again")
-		if r, err := journal.Verify(source); err == nil && r.Damage == nil { // that was all
-			if err := os.Rename(source, dst); err != nil {
-				return false, e.failState(err)
-			}
-			fmt.Fprintf(e.out, "%d lines kept in %s\n", r.Lines, dst)
-			return false, exitOK
+	if windows && cleanAs(h, s, source) { // that was all
+		if err := os.Rename(source, dst); err != nil {
+			return false, e.failState(err)
 		}
+		fmt.Fprintf(e.out, "line ends: every \\r\\n was made \\n again\nall lines kept in %s\n", dst)
+		return false, exitOK
 	}
-	r, err := journal.Salvage(source, dst)
+	r, err := journal.Salvage(source, draft)
 	if err != nil {
 		return false, e.failState(err)
 	}
-	if r.Kept == 0 && r.Bytes > 0 {
-		os.Remove(dst) // it holds a header and nothing else
+	if r.Kept == 0 {
 		return false, e.fail(exitNoReport, "", "no line of %s can be read; nothing was repaired", path)
 	}
-	fmt.Fprintf(e.out, "%d lines kept in %s\n", r.Kept, dst)
+	cut, err := cutUnfoldable(h, s, draft)
+	if refused, ok := errors.AsType[*fault.Error](err); ok {
+		return false, e.fail(exitNoReport, "", "%v", refused)
+	}
+	if err == nil {
+		err = os.Rename(draft, dst)
+	}
+	if err != nil {
+		return false, e.failState(err)
+	}
+	if windows {
+		fmt.Fprintln(e.out, "line ends: every \\r\\n was made \\n again")
+	}
+	e.salvaged(r, cut, dst)
+	return len(r.Lost) > 0 || r.Skipped > 0 || cut > 0, exitOK
+}
+
+// cleanAs reports whether a file could stand as the session's journal.
+func cleanAs(h store.Home, s id.Session, path string) bool {
+	r, err := journal.Verify(path)
+	if err == nil && r.Damage == nil {
+		_, err = store.LoadFile(h, s, path)
+	}
+	return err == nil && r.Damage == nil
+}
+
+// cutUnfoldable cuts a copy in front of the first line that cannot follow what
+// is left before it, and returns that line's seq, 0 if there is none: a prefix
+// of a journal is a journal, and what is behind the gap cannot be gone on with.
+func cutUnfoldable(h store.Home, s id.Session, path string) (int64, error) {
+	_, err := store.LoadFile(h, s, path)
+	bad, ok := errors.AsType[*store.FoldError](err)
+	if !ok {
+		return 0, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return 0, err
+	}
+	if err := errors.Join(f.Truncate(bad.Off), f.Sync(), f.Close()); err != nil {
+		return 0, err
+	}
+	_, err = store.LoadFile(h, s, path)
+	return bad.Seq, err
+}
+
+// salvaged says what a copy holds. Lines from cut on are not in it, if cut is not 0.
+func (e *env) salvaged(r journal.SalvageReport, cut int64, dst string) {
+	behind := int64(0) // whole lines that the cut left out
+	if cut > 0 {
+		behind = r.Last.Seq - cut + 1
+	}
+	var lost []journal.Range
 	for _, l := range r.Lost {
+		if cut > 0 && l.First > cut {
+			behind -= l.Last - l.First + 1
+			continue
+		}
+		lost = append(lost, l)
+	}
+	fmt.Fprintf(e.out, "%d lines kept in %s\n", r.Kept-behind, dst)
+	for _, l := range lost {
 		fmt.Fprintf(e.out, "lost: %s\n", lineRange(l))
+	}
+	if cut > 0 {
+		fmt.Fprintf(e.out, "left out: %s, which cannot stand without what was lost; the damaged file still holds what is readable of them\n", lineRange(journal.Range{First: cut, Last: r.Last.Seq}))
 	}
 	if r.Skipped > 0 {
 		fmt.Fprintf(e.out, "left out: %d whole lines that fit nowhere\n", r.Skipped)
@@ -104,7 +179,6 @@ func (e *env) salvage(path string) (lossy bool, status int) {
 	if r.Bytes > 0 {
 		fmt.Fprintf(e.out, "left out: %d bytes that are in no whole line\n", r.Bytes)
 	}
-	return len(r.Lost) > 0 || r.Skipped > 0, exitOK
 }
 
 func lineRange(l journal.Range) string {
@@ -116,7 +190,7 @@ func lineRange(l journal.Range) string {
 
 // replaceJournal puts the repaired copy into place. The damaged file is linked
 // aside first, so there is a journal under the name at any moment.
-func (e *env) replaceJournal(h store.Home, path string) int {
+func (e *env) replaceJournal(path string) int {
 	aside := path + ".damaged"
 	for n := 2; exists(aside); n++ {
 		aside = fmt.Sprintf("%s.damaged-%d", path, n)

@@ -30,6 +30,11 @@ func (e *FoldError) Unwrap() error { return e.Err }
 
 // folding returns a visitor that folds the lines of one session's journal.
 func folding(h Home, t *tree.State, s id.Session) func(journal.Entry) error {
+	return foldingFile(h, h.Journal(s), t, s)
+}
+
+// foldingFile is folding for a journal that stands in another file.
+func foldingFile(h Home, path string, t *tree.State, s id.Session) func(journal.Entry) error {
 	line := int64(0)
 	var events []session.Event // used again for each line: the fold keeps the events, not the list
 	return func(e journal.Entry) error {
@@ -41,12 +46,12 @@ func folding(h Home, t *tree.State, s id.Session) func(journal.Entry) error {
 		for kind, data := range e.Events() {
 			ev, err := decode(h, s, kind, data)
 			if err != nil {
-				return &FoldError{h.Journal(s), line, e.Seq, e.Off, err}
+				return &FoldError{path, line, e.Seq, e.Off, err}
 			}
 			events = append(events, ev)
 		}
 		if err := t.Apply(s, e.Step, e.At(), events); err != nil {
-			return &FoldError{h.Journal(s), line, e.Seq, e.Off, err}
+			return &FoldError{path, line, e.Seq, e.Off, err}
 		}
 		return nil
 	}
@@ -55,9 +60,18 @@ func folding(h Home, t *tree.State, s id.Session) func(journal.Entry) error {
 // Load folds a tree from its files without writing anything. upTo limits the
 // fold to that step; 0 is no limit.
 func Load(h Home, root id.Session, upTo int64) (*tree.State, error) {
+	return loadFile(h, root, h.Journal(root), upTo)
+}
+
+// LoadFile folds a session from a file that is to become its journal.
+func LoadFile(h Home, root id.Session, path string) (*tree.State, error) {
+	return loadFile(h, root, path, 0)
+}
+
+func loadFile(h Home, root id.Session, path string, upTo int64) (*tree.State, error) {
 	t := tree.New(root)
-	fold := folding(h, t, root)
-	for e, err := range journal.Read(h.Journal(root), journal.Pos{}) {
+	fold := foldingFile(h, path, t, root)
+	for e, err := range journal.Read(path, journal.Pos{}) {
 		if err != nil {
 			return nil, legacy(err)
 		}
