@@ -181,10 +181,15 @@ func syncFolders(fsys filesystem, dir string, made []string) error {
 	return nil
 }
 
-// hasSize catches another writer, a truncation, and a system that took bytes and did not write them.
+// hasSize catches another writer, a truncation, a system that took bytes and did
+// not write them, and a file that was deleted behind its writer.
 func hasSize(f file, path string, want int64) error {
 	info, err := f.stat()
-	if err == nil && info.size != want {
+	switch {
+	case err != nil:
+	case info.deleted:
+		err = errors.New("the file was deleted while it was being written")
+	case info.size != want:
 		err = fmt.Errorf("%d bytes where %d were written", info.size, want)
 	}
 	return pathError("stat", path, err)

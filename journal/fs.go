@@ -32,6 +32,7 @@ type file interface {
 type fileInfo struct {
 	dev, ino uint64
 	size     int64
+	deleted  bool // no name leads to it any more
 }
 
 func (a fileInfo) same(b fileInfo) bool { return a.dev == b.dev && a.ino == b.ino }
@@ -99,7 +100,7 @@ func (osFS) syncDir(path string) error {
 }
 
 func infoOf(st *syscall.Stat_t) fileInfo {
-	return fileInfo{dev: uint64(st.Dev), ino: st.Ino, size: st.Size}
+	return fileInfo{dev: uint64(st.Dev), ino: st.Ino, size: st.Size, deleted: st.Nlink == 0}
 }
 
 // The file's own calls return bare errno values: the journal names the path.

@@ -24,7 +24,8 @@ type Journal struct {
 	racing   int      // how many calls the last write served
 
 	full  atomic.Bool
-	retry atomic.Bool // Full asked to try the ballast again
+	aside atomic.Int64 // what remains of the ballast
+	retry atomic.Bool  // Full asked to try the ballast again
 	kick  chan struct{}
 	done  chan struct{} // closed when the writer has ended
 	err   error         // how Close went; set before done is closed
@@ -172,6 +173,10 @@ func (j *Journal) Full() bool {
 	j.wake()
 	return true
 }
+
+// SetAside is what remains of the ballast, in bytes: how much can still be
+// written while the journal is full.
+func (j *Journal) SetAside() int64 { return j.aside.Load() }
 
 // Close waits for what is queued, writes journal.closed if the handle appended
 // anything, gives the ballast back and unlocks the file. It is the same error

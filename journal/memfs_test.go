@@ -129,10 +129,10 @@ func (m *memFS) stat(path string) (fileInfo, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if i := m.names[path]; i != nil {
-		return fileInfo{1, i.ino, int64(len(i.data))}, nil
+		return fileInfo{dev: 1, ino: i.ino, size: int64(len(i.data))}, nil
 	}
 	if m.dirs[path] {
-		return fileInfo{1, 1 << 40, 0}, nil
+		return fileInfo{dev: 1, ino: 1 << 40}, nil
 	}
 	return fileInfo{}, pathError("stat", path, syscall.ENOENT)
 }
@@ -330,7 +330,7 @@ func (f *memFile) stat() (fileInfo, error) {
 		return fileInfo{}, err
 	}
 	defer f.m.mu.Unlock()
-	return fileInfo{1, f.i.ino, int64(len(f.i.data))}, nil
+	return fileInfo{dev: 1, ino: f.i.ino, size: int64(len(f.i.data))}, nil
 }
 
 func (f *memFile) lock() error {

@@ -230,6 +230,7 @@ func (j *Journal) topUp(end int64) {
 	if j.reserved-end >= ballastLow && !j.full.Load() {
 		return
 	}
+	defer func() { j.aside.Store(max(0, j.reserved-end)) }()
 	switch err := j.f.reserve(end, ballast); {
 	case err == nil:
 		j.reserved = end + ballast

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -64,7 +63,7 @@ func (h *Host) launchKeeper() (*link, error) {
 		Path: exe, Args: []string{keeperName}, Env: without(h.o.Env, "BASH_ENV"), Dir: "/",
 		ExtraFiles: []*os.File{peer},
 		// Signals from a terminal must not reach it.
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+		SysProcAttr: keeperAttr(),
 	}
 	if h.o.Lock != nil {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, h.o.Lock)
@@ -79,6 +78,7 @@ func (h *Host) launchKeeper() (*link, error) {
 // send asks the keeper. Its descriptors travel with the head of the frame.
 func (l *link) send(p *packer, fds ...int) error {
 	b := p.frame()
+	l.wake()
 	l.ask.Lock()
 	defer l.ask.Unlock()
 	if len(fds) > 0 {
@@ -133,8 +133,14 @@ func (l *link) listen() {
 	close(l.gone)
 }
 
+// wake lets a keeper go on that a command of its own has stopped.
+func (l *link) wake() {
+	_ = l.cmd.Process.Signal(unix.SIGCONT) // a dead one is heard of elsewhere
+}
+
 // end closes the keeper's socket, which ends everything below it, and waits.
 func (l *link) end(ctx context.Context) error {
+	l.wake()
 	_ = l.conn.CloseWrite() // fails only when the keeper is gone already
 	select {
 	case <-l.gone:

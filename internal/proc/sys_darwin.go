@@ -15,6 +15,9 @@ func selfExe() (string, error) { return os.Executable() }
 // jobAttr: a session of its own. There is no death with the parent here.
 func jobAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
+// keeperAttr: a session of its own.
+func keeperAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
 // becomeKeeper: orphans cannot be made to fall to this process here.
 func becomeKeeper() error { return nil }
 

@@ -19,6 +19,12 @@ func jobAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL}
 }
 
+// keeperAttr: a session of its own. A keeper that was stopped wakes when evener
+// dies, and ends what it keeps.
+func keeperAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGCONT}
+}
+
 // becomeKeeper makes orphans of jobs fall to this process.
 func becomeKeeper() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {

@@ -67,7 +67,11 @@ func (w *work) shell(c transcript.Call, a ShellCall) bool {
 		err = fault.New(fault.TreeAtCapacity, "shell: %d commands are running, which is max_concurrent_shells; stop one or wait for its notification", n)
 	}
 	// With the disk full a hand-off could not be made durable, so none is
-	// acknowledged; a foreground command still runs, from what was set aside.
+	// acknowledged; a foreground command still runs, from what was set aside, as
+	// long as enough of that is left to end everything in order.
+	if err == nil && w.facts.Full != "" && w.facts.Room < roomForCommands {
+		err = fault.New(fault.StateFull, "shell: the filesystem of %s is full and what was set aside is needed to end the session in order; free space there, or end the turn", w.facts.Full)
+	}
 	if err == nil && w.facts.Full != "" && r.Mode != job.Foreground {
 		err = fault.New(fault.StateFull, "shell: the filesystem of %s is full, so a %s start could not be recorded; free space there, or use mode=\"foreground\"", w.facts.Full, r.Mode)
 	}
@@ -86,6 +90,14 @@ func (w *work) shell(c transcript.Call, a ShellCall) bool {
 	w.order(fx)
 	return true
 }
+
+// What of the room that was set aside for a full disk must be left, in bytes, so
+// that a command may start, and so that the model is asked again. The rest is for
+// the ends of jobs, of the turn and of the run.
+const (
+	roomForCommands = 160 << 10
+	roomForRequests = 96 << 10
+)
 
 // target resolves a shell target that the caller may know.
 func (w *work) target(tool, t string) (*job.State, *fault.Error) {

@@ -112,5 +112,8 @@ type Facts struct {
 	// Output reads the two ends of a running job's output. They stand in the
 	// line's result.
 	Output func(id.Job) job.Output
-	Full   string // the state folder, while its filesystem is full: no hand-off may be promised
+	// Full is the state folder while its filesystem is full, and Room the bytes
+	// that were set aside for that and can still be written.
+	Full string
+	Room int64
 }

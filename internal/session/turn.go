@@ -71,6 +71,9 @@ func (w *work) request() {
 	case limits.MaxToolRounds > 0 && s.Run.Rounds >= limits.MaxToolRounds:
 		w.endTurn(TurnExhausted, roundBudget)
 		return
+	case w.facts.Full != "" && w.facts.Room < roomForRequests:
+		w.endTurn(TurnFailed, "the filesystem of "+w.facts.Full+" is full; free space there")
+		return
 	}
 	n := s.Requests + 1
 	w.emit(Requested{Turn: s.Turn.N, Request: n, Attention: s.Attention.Unshown()})

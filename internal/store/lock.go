@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -23,11 +25,17 @@ type Holder struct {
 type LockedError struct {
 	Session id.Session
 	Holder  Holder
+	Gone    bool // the holder is dead; what it left behind still holds the lock
 }
 
 func (e *LockedError) Error() string {
-	if e.Holder.PID == 0 {
+	switch {
+	case e.Holder.PID == 0:
 		return fmt.Sprintf("session %s is locked by another process", e.Session)
+	case e.Gone:
+		return fmt.Sprintf("session %s was in use by process %d, which is dead, but its helper evener-keeper still ends its commands; try again, or end that helper", e.Session, e.Holder.PID)
+	case e.Holder.Since == "":
+		return fmt.Sprintf("session %s is in use by process %d; end that process or wait for it", e.Session, e.Holder.PID)
 	}
 	return fmt.Sprintf("session %s is in use by process %d (since %s); end that process or wait for it", e.Session, e.Holder.PID, e.Holder.Since)
 }
@@ -52,10 +60,10 @@ func (h Home) Lock(root id.Session, bootID string) (*os.File, error) {
 		who := holder(f)
 		if who.PID == 0 || who.BootID == bootID && syscall.Kill(who.PID, 0) != syscall.ESRCH {
 			f.Close()
-			return nil, &LockedError{root, who}
+			return nil, &LockedError{root, who, false}
 		}
 		if !waitLock(f, dyingWait) {
-			return nil, &LockedError{root, who}
+			return nil, &LockedError{root, who, true}
 		}
 	}
 	me, err := json.Marshal(Holder{PID: os.Getpid(), BootID: bootID, Since: time.Now().UTC().Format(time.RFC3339)})
@@ -99,7 +107,28 @@ func holder(f *os.File) Holder {
 	buf := make([]byte, 512)
 	n, _ := f.ReadAt(buf, 0) // a short read is expected; an unreadable holder stays unnamed
 	if json.Unmarshal(buf[:n], &who) != nil {
-		return Holder{}
+		return Holder{PID: locker(f)} // it has the lock and is about to write its name
 	}
 	return who
+}
+
+// locker asks the kernel who took the lock; 0 where it does not tell.
+func locker(f *os.File) int {
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	table, err := os.ReadFile("/proc/locks")
+	if !ok || err != nil {
+		return 0
+	}
+	inode := ":" + strconv.FormatUint(st.Ino, 10)
+	for line := range strings.Lines(string(table)) { // "1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF"
+		if w := strings.Fields(line); len(w) > 5 && w[1] == "FLOCK" && strings.HasSuffix(w[5], inode) {
+			pid, _ := strconv.Atoi(w[4])
+			return pid
+		}
+	}
+	return 0
 }

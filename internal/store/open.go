@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -119,6 +120,16 @@ func (t *Tree) Full() bool {
 		}
 	}
 	return false
+}
+
+// SetAside is how much can still be written while the disk is full: the least
+// that any journal has, in bytes.
+func (t *Tree) SetAside() int64 {
+	least := int64(math.MaxInt64)
+	for _, j := range t.journals {
+		least = min(least, j.SetAside())
+	}
+	return least
 }
 
 // Refold discards the state and folds the tree again from disk.

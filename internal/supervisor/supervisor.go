@@ -43,12 +43,13 @@ type Options struct {
 
 // Tree runs the loop of one tree.
 type Tree struct {
-	o      Options
-	in     chan posted
-	done   chan struct{} // closed when the loop takes nothing more
-	result chan error    // how the loop ended
-	procs  *proc.Host
-	wg     sync.WaitGroup
+	o       Options
+	in      chan posted
+	closing chan string   // RequestClose
+	done    chan struct{} // closed when the loop takes nothing more
+	result  chan error    // how the loop ended
+	procs   *proc.Host
+	wg      sync.WaitGroup
 
 	ctx    context.Context // of everything started outside the loop
 	cancel context.CancelFunc
@@ -75,7 +76,7 @@ func New(o Options) (*Tree, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &Tree{
-		o: o, in: make(chan posted, 64), done: make(chan struct{}), result: make(chan error, 1), ctx: ctx, cancel: cancel,
+		o: o, in: make(chan posted, 64), closing: make(chan string, 1), done: make(chan struct{}), result: make(chan error, 1), ctx: ctx, cancel: cancel,
 		requests: map[int64]context.CancelFunc{}, timers: map[string]*time.Timer{},
 	}
 	host, err := proc.Open(proc.Options{Lock: o.Store.Lock, Env: o.Env, StopGrace: o.StopGrace, Post: t.fromProc})
@@ -133,14 +134,32 @@ func (t *Tree) run() error {
 	for _, timer := range t.timers {
 		timer.Stop()
 	}
-	closeErr := t.procs.Close(context.Background())
+	// Commands have ended by now, or were given up; a keeper that does not answer is killed.
+	ctx, cancel := context.WithTimeout(context.Background(), t.o.StopGrace+closeLimit)
+	defer cancel()
+	closeErr := t.procs.Close(ctx)
 	t.wg.Wait()
 	return errors.Join(err, closeErr, t.o.Store.Close())
 }
 
+// RequestClose asks for the end of the run in order. It never waits, so that
+// whoever is called by the loop may call it; a request after the first is dropped.
+func (t *Tree) RequestClose(why string) {
+	select {
+	case t.closing <- why:
+	default:
+	}
+}
+
 func (t *Tree) loop() error {
 	for !t.ended {
-		batch := []posted{<-t.in}
+		var batch []posted
+		select {
+		case p := <-t.in:
+			batch = append(batch, p)
+		case why := <-t.closing:
+			batch = append(batch, posted{input: tree.Input{Session: t.o.Store.Root, In: session.Close{Why: why}}})
+		}
 		for more := true; more; {
 			select {
 			case p := <-t.in:
@@ -190,6 +209,9 @@ func (t *Tree) take(batch []posted) error {
 		waited += fullPause
 	}
 }
+
+// closeLimit is how long the process host may take to end, beside the grace.
+const closeLimit = 10 * time.Second
 
 const (
 	fullPause = time.Second
@@ -243,13 +265,13 @@ func (t *Tree) decide(batch []posted) (decisions, error) {
 func (t *Tree) facts() session.Facts {
 	var random [4]byte
 	rand.Read(random[:]) // never fails
-	full := ""
+	full, room := "", int64(0)
 	if t.o.Store.Full() {
-		full = t.o.Store.Home.Sessions
+		full, room = t.o.Store.Home.Sessions, t.o.Store.SetAside()
 	}
 	return session.Facts{
 		Now: time.Now(), Random: binary.LittleEndian.Uint32(random[:]),
-		Live: t.live, Output: t.output, Full: full,
+		Live: t.live, Output: t.output, Full: full, Room: room,
 	}
 }
 

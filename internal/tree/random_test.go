@@ -74,7 +74,7 @@ func (s *sim) session() *session.State { return s.state.Session() }
 func (s *sim) decide(in session.Input) {
 	s.now = s.now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(s.t, "ms")) * time.Millisecond)
 	f := session.Facts{
-		Now: s.now, Random: uint32(s.below(4)), Full: map[bool]string{true: "/full"}[s.below(10) == 0],
+		Now: s.now, Random: uint32(s.below(4)), Full: map[bool]string{true: "/full"}[s.below(10) == 0], Room: 256 << 10,
 		Live:   func(j id.Job) job.Live { return job.Live{Job: j, Total: 3, LastAt: s.now} },
 		Output: func(id.Job) job.Output { return job.Output{Total: 3, Head: "abc", Tail: "abc"} },
 	}

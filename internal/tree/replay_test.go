@@ -115,9 +115,10 @@ func (l line) facts() session.Facts {
 		Random uint32     `json:"random"`
 		Live   []job.Live `json:"live"`
 		Full   string     `json:"full_filesystem"`
+		Room   int64      `json:"room_bytes"`
 	}](l.t, l.cause)
 	return session.Facts{
-		Now: l.at, Random: f.Random, Full: f.Full,
+		Now: l.at, Random: f.Random, Full: f.Full, Room: f.Room,
 		Live: func(j id.Job) job.Live {
 			for _, x := range f.Live {
 				if x.Job == j {
@@ -280,8 +281,8 @@ func TestCause(t *testing.T) {
 	j := w.jobs[0]
 	at(session.Launched{Job: j, Launch: job.Launch{PID: 7, StartTicks: 8, BootID: "b"}}, `{"kind":"process.launched","job_id":"$j1","pid":7,"start_ticks":8,"boot_id":"b"}`)
 	w.printed[j] = &output{text: "abc", last: began.Add(time.Second)}
-	w.full = "/full"
-	at(call("c2", "job_status", `{"target":"`+string(j)+`"}`), `{"kind":"model.replied","live":[{"job_id":"$j1","total_bytes":3,"last_output_at":"2024-12-01T10:00:01Z"}],"full_filesystem":"/full","request":2}`)
+	w.full, w.room = "/full", 5<<20
+	at(call("c2", "job_status", `{"target":"`+string(j)+`"}`), `{"kind":"model.replied","live":[{"job_id":"$j1","total_bytes":3,"last_output_at":"2024-12-01T10:00:01Z"}],"full_filesystem":"/full","room_bytes":5242880,"request":2}`)
 	w.full = ""
 	at(call("c3", "shell", `{"command":"serve","mode":"detached"}`), `{"kind":"model.replied","request":3}`)
 	at(session.Detached{Call: "c3", PID: 9}, `{"kind":"process.detached","call_id":"c3","pid":9}`)

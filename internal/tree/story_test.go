@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "rewrite the golden halves of the storie
 // events, its effects (marked !) and the messages that a request adds. A line
 // of the script is one input, or changes the world:
 //
-//	mode living | limits {JSON} | full on | full off | tools {JSON}
+//	mode living | limits {JSON} | full on | full low | full out | full off | tools {JSON}
 //	prompt TEXT
 //	reply [@REQUEST]           and indented: text TEXT, call ID TOOL ARGUMENTS, broken ID TOOL WHY
 //	failed TEXT
@@ -129,7 +129,11 @@ func (p *player) step(line string, more []string) {
 	case "mode":
 		p.mode = session.Mode(rest)
 	case "full":
-		w.full = map[string]string{"on": "/state/sessions"}[rest]
+		w.room = map[string]int64{"on": 256 << 10, "low": 100 << 10, "out": 20 << 10}[rest]
+		w.full = ""
+		if w.room > 0 {
+			w.full = "/state/sessions"
+		}
 	case "limits":
 		p.parse(rest, &p.limits)
 	case "tools":

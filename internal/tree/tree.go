@@ -103,7 +103,11 @@ func cause(in session.Input, step session.Step, f session.Facts) []byte {
 		Random *uint32    `json:"random,omitempty"`
 		Live   []job.Live `json:"live,omitempty"`
 		Full   string     `json:"full_filesystem,omitempty"`
+		Room   int64      `json:"room_bytes,omitempty"`
 	}{Kind: in.Kind(), Live: step.Live, Full: f.Full}
+	if f.Full != "" {
+		facts.Room = f.Room
+	}
 	if step.UsedRandom {
 		facts.Random = &f.Random
 	}

@@ -42,6 +42,7 @@ type world struct {
 	store *store.Tree
 	now   time.Time
 	full  string
+	room  int64
 	mint  uint32
 
 	jobs    []id.Job // in the order their shells were asked for
@@ -104,7 +105,7 @@ func (w *world) session() *session.State { return w.store.State.Session() }
 
 func (w *world) facts() session.Facts {
 	w.mint++
-	return session.Facts{Now: w.now, Random: w.mint << 5, Full: w.full, Live: w.live, Output: w.output}
+	return session.Facts{Now: w.now, Random: w.mint << 5, Full: w.full, Room: w.room, Live: w.live, Output: w.output}
 }
 
 func (w *world) live(j id.Job) job.Live {
