@@ -95,8 +95,8 @@ func (w *work) shell(c transcript.Call, a ShellCall) bool {
 // that a command may start, and so that the model is asked again. The rest is for
 // the ends of jobs, of the turn and of the run.
 const (
-	roomForCommands = 160 << 10
-	roomForRequests = 96 << 10
+	roomForCommands = 64 << 10
+	roomForRequests = 32 << 10
 )
 
 // target resolves a shell target that the caller may know.

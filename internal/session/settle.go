@@ -64,6 +64,10 @@ func (w *work) settle(x *job.State, o job.Output) {
 	if w.err != nil {
 		return
 	}
+	excerpt := o.Tail
+	if w.facts.Full != "" {
+		excerpt = "" // a full disk has room for the end, not for its excerpt; the output can be read
+	}
 	call, inCall := w.waiting(x.Call)
 	stop, stopped := w.stopping(x)
 	switch {
@@ -74,7 +78,7 @@ func (w *work) settle(x *job.State, o job.Output) {
 		}
 	case x.Durable() && !s.Attention.Known(x.ID):
 		w.emit(attention.Armed{ID: attention.ID(x.ID, x.End.Generation), Source: x.ID, Generation: x.End.Generation,
-			Frame: attention.Frame(shellEnd(x, o.Tail, x.End.Status != job.Failed || x.End.Reason != job.StartFailed))})
+			Frame: attention.Frame(shellEnd(x, excerpt, x.End.Status != job.Failed || x.End.Reason != job.StartFailed))})
 	}
 	if !x.Durable() {
 		w.order(effect.DropOutput{Job: x.ID})

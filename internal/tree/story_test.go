@@ -129,7 +129,7 @@ func (p *player) step(line string, more []string) {
 	case "mode":
 		p.mode = session.Mode(rest)
 	case "full":
-		w.room = map[string]int64{"on": 256 << 10, "low": 100 << 10, "out": 20 << 10}[rest]
+		w.room = map[string]int64{"on": 256 << 10, "low": 50 << 10, "out": 20 << 10}[rest]
 		w.full = ""
 		if w.room > 0 {
 			w.full = "/state/sessions"
