@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"evener/internal/config"
@@ -114,7 +115,7 @@ func (e *env) parse(c command, fs *flag.FlagSet, args []string) (rest []string, 
 			return nil, exitOK, false
 		}
 		if err != nil {
-			return nil, e.fail(exitUsage, "", "%s: %v; see evener help %s", c.name, err, c.name), false
+			return nil, e.fail(exitUsage, "", "%s: %s; see evener help %s", c.name, flagError(err), c.name), false
 		}
 		if fs.NArg() == 0 {
 			return rest, exitOK, true
@@ -124,6 +125,36 @@ func (e *env) parse(c command, fs *flag.FlagSet, args []string) (rest []string, 
 		}
 		rest, args = append(rest, fs.Arg(0)), fs.Args()[1:]
 	}
+}
+
+var (
+	flagUnknown = regexp.MustCompile(`^(flag provided but not defined|flag needs an argument): (-.+)$`)
+	flagValue   = regexp.MustCompile(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?(-[^:]+): (.*)$`)
+)
+
+// flagError is an error of the flag package with names as the help writes them
+// and a value said once.
+func flagError(err error) string {
+	msg := err.Error()
+	if m := flagUnknown.FindStringSubmatch(msg); m != nil {
+		return m[1] + ": " + dashed(m[2])
+	}
+	m := flagValue.FindStringSubmatch(msg)
+	switch {
+	case m == nil:
+		return msg
+	case strings.HasPrefix(m[3], "got "):
+		return dashed(m[2]) + ": " + m[3]
+	}
+	return dashed(m[2]) + ": got " + m[1] + ": " + m[3]
+}
+
+// dashed gives the name of a flag its second dash, unless it is one letter.
+func dashed(name string) string {
+	if len(name) > 2 {
+		return "-" + name
+	}
+	return name
 }
 
 // load reads the configuration with the flags of a command.

@@ -43,6 +43,9 @@ func runRepair(e *env, args []string) int {
 		return status
 	}
 	if *inPlace {
+		if err := home.Check(); err != nil {
+			return e.failState(err)
+		}
 		lock, err := home.Lock(s, proc.BootID())
 		if err != nil {
 			return e.failState(err)

@@ -45,7 +45,12 @@ func run(e *env, args []string) int {
 		printOverview(e.out)
 		return exitOK
 	} else if err != nil {
-		return e.fail(exitUsage, "", "%v; see evener help", err)
+		return e.fail(exitUsage, "", "%s; see evener help", flagError(err))
+	}
+	empty := false // --resume "$ID" of a script without an id must not begin a new session
+	fs.Visit(func(f *flag.Flag) { empty = empty || f.Name == "resume" && o.resume == "" })
+	if empty {
+		return e.fail(exitUsage, "evener sessions lists those there are", "--resume needs a session id")
 	}
 	cfg, err := e.load(o.flags)
 	if err != nil {
@@ -93,6 +98,9 @@ func (e *env) prompt(fs *flag.FlagSet, args []string) (string, int, bool) {
 func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
 	home, err := store.Find(e.dir, cfg.StateDir)
 	if err != nil {
+		return e.failState(err)
+	}
+	if err := home.Check(); err != nil {
 		return e.failState(err)
 	}
 	target, status, ok := e.resumeTarget(o, home)

@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"bufio"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -44,6 +41,9 @@ type runner struct {
 	killed []id.Job
 	signal os.Signal // the first one that arrived
 	fed    bool      // the prompt is in, so that a close finds a run
+	broken error     // why standard output takes no events any more
+
+	requestClose func(why string) // of the tree; never waits
 }
 
 func entropy() id.Entropy {
@@ -58,12 +58,16 @@ func openModel(c config.Config) (model.Model, error) {
 	if !c.ModelStream {
 		stream = "off"
 	}
-	return model.Open(c.Model, model.Config{
+	m, err := model.Open(c.Model, model.Config{
 		BaseURL: c.BaseURL, APIKey: c.APIKey, Stream: stream, ContextTokens: c.ContextTokens, Tries: int(c.ModelRetries) + 1,
 		ConnectTimeout: time.Duration(c.ModelConnectTimeoutMS) * time.Millisecond,
 		IdleTimeout:    time.Duration(c.ModelIdleTimeoutMS) * time.Millisecond,
 		Builtin:        builtinScripts(),
 	})
+	if err != nil {
+		return nil, err
+	}
+	return &warnsOnce{Model: m}, nil
 }
 
 // run runs the prompt and reports; it closes the tree.
@@ -83,6 +87,7 @@ func (r *runner) run(m model.Model, prompt string) int {
 	if err != nil {
 		return r.failState(errors.Join(err, r.tree.Close()))
 	}
+	r.requestClose = t.RequestClose
 	stop := r.onSignals(t)
 	defer stop()
 	for _, torn := range r.tree.Torn {
@@ -91,7 +96,10 @@ func (r *runner) run(m model.Model, prompt string) int {
 	t.Start()
 	if err := r.feed(t, dir, prompt); err != nil {
 		t.Post(session.Abandon{})
-		return r.refusal(errors.Join(err, t.Wait()))
+		if failed := t.Wait(); failed != nil { // why the prompt was not taken
+			return r.failState(failed)
+		}
+		return r.refusal(err)
 	}
 	if err := t.Wait(); err != nil {
 		return r.failState(err)
@@ -115,14 +123,17 @@ func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
 			p.Create = &session.Created{Session: r.tree.Root, Root: r.tree.Root, Dir: dir}
 		}
 	}
-	p.Context = session.ContextSet{Model: r.config.Model, System: systemPrompt(dir, created), Tools: toolsJSON(tool.Definitions())}
+	p.Context = session.ContextSet{Model: r.config.Model, System: r.systemPrompt(dir, created), Tools: toolsJSON(tool.Definitions())}
 	err := t.Ask(p)
 	r.mu.Lock()
 	r.fed = true
-	early := r.signal
+	early, broken := r.signal, r.broken
 	r.mu.Unlock()
-	if early != nil { // it came before there was anything to close
+	switch { // it came before there was anything to close
+	case early != nil:
 		t.Post(session.Close{Why: signalName(early)})
+	case broken != nil:
+		t.RequestClose(outputGone)
 	}
 	return err
 }
@@ -176,41 +187,15 @@ func (r *runner) observe(w tree.Write) {
 	}
 }
 
-// emit writes an event where it was asked for. r.mu is held by the caller.
-func (r *runner) emit(e host.Event) {
-	line := e.Line()
-	if r.config.Output == "jsonl" {
-		r.out.Write(line)
-	}
-	switch {
-	case r.options.verbose:
-		r.err.Write(line)
-	case isTerminalWriter(r.err):
-		progress(r.err, e)
-	}
-}
-
-// warn shows a warning: as an event where events are shown, and in any case as
-// a line on standard error.
-func (r *runner) warn(message string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e := host.Warning(r.tree.Root, time.Now(), message)
-	if r.config.Output == "jsonl" {
-		r.out.Write(e.Line())
-	}
-	if r.options.verbose {
-		r.err.Write(e.Line())
-		return
-	}
-	fmt.Fprintf(r.err, "evener: warning: %s\n", strings.ReplaceAll(message, "\n", " "))
-}
-
 // onSignals ends the run in order at the first signal and at once at the
 // second: what still runs is then ended by the keeper.
 func (r *runner) onSignals(t *supervisor.Tree) (stop func()) {
 	got := make(chan os.Signal, 2)
 	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	// With a receiver a broken pipe is an error of the write and no death. Ignoring
+	// the signal would do that too, but commands would inherit it.
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
 	quit := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Add(1)
@@ -238,6 +223,7 @@ func (r *runner) onSignals(t *supervisor.Tree) (stop func()) {
 	}()
 	return func() {
 		signal.Stop(got)
+		signal.Stop(pipe)
 		close(quit)
 		wg.Wait()
 	}
@@ -270,17 +256,20 @@ func (r *runner) report() int {
 		r.warn(fmt.Sprintf("the session's summary could not be written: %v", err))
 	}
 	res := host.ResultOf(s, r.killed)
+	if r.broken != nil {
+		return r.failOutput("write an event", r.broken)
+	}
 	switch r.config.Output {
 	case "json", "jsonl":
 		enc := json.NewEncoder(r.out)
 		enc.SetEscapeHTML(false)
 		if err := enc.Encode(res); err != nil {
-			return r.fail(exitNoReport, "", "write the result: %v", err)
+			return r.failOutput("write the result", err)
 		}
 	default:
 		if res.Message != "" {
-			if err := printLine(r.out, res.Message); err != nil {
-				return r.fail(exitNoReport, "", "write the report: %v", err)
+			if err := printReport(r.out, res.Message); err != nil {
+				return r.failOutput("write the report", err)
 			}
 		}
 	}
@@ -294,7 +283,7 @@ func (r *runner) status(res host.Result) int {
 	if s := r.tree.State.Session().Run; s.Answer != nil && (s.LastTurn == session.TurnFailed || s.LastTurn == session.TurnExhausted) {
 		r.warn(fmt.Sprintf("the last turn %s, the report is of an earlier one: %s", s.LastTurn, s.LastReason))
 	}
-	resume := "evener --resume " + string(res.Session) + " goes on with it"
+	resume := r.resumeHint()
 	switch res.Outcome {
 	case session.RunReported, session.RunAnswered:
 		return exitOK
@@ -308,40 +297,12 @@ func (r *runner) status(res host.Result) int {
 	return r.fail(exitNoReport, resume, "session %s ended without a report: %s", res.Session, res.Error)
 }
 
-func printLine(w io.Writer, s string) error {
-	b := bufio.NewWriter(w)
-	b.WriteString(s)
-	if !strings.HasSuffix(s, "\n") {
-		b.WriteByte('\n')
-	}
-	return b.Flush()
-}
-
 // systemPrompt tells the model where it is. Its day is that of the session's
 // start, so that a resumed session asks with the same text.
-func systemPrompt(dir string, created time.Time) string {
+func (r *runner) systemPrompt(dir string, created time.Time) string {
 	e := tool.Env{Dir: dir, Platform: runtime.GOOS + "/" + runtime.GOARCH, Date: created.Format(time.DateOnly), Shell: proc.Shell(), Git: store.Repository(dir) != ""}
-	e.Agents, e.AgentsPath = agentsFile(dir)
+	e.Agents, e.AgentsPath = agentsFile(dir, r.warn)
 	return tool.SystemPrompt(e)
-}
-
-// agentsFile finds the nearest AGENTS.md at or above a folder, inside its repository.
-func agentsFile(dir string) (content, path string) {
-	root := store.Repository(dir)
-	for d := dir; ; d = filepath.Dir(d) {
-		p := filepath.Join(d, "AGENTS.md")
-		f, err := os.Open(p)
-		if err == nil {
-			b, err := io.ReadAll(io.LimitReader(f, 1<<20))
-			f.Close()
-			if err == nil {
-				return string(b), p
-			}
-		}
-		if d == root || root == "" {
-			return "", ""
-		}
-	}
 }
 
 // withheld variables never reach a command: keys, and what each command gets

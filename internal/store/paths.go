@@ -73,10 +73,28 @@ func isDir(p string) bool {
 	return err == nil && info.IsDir()
 }
 
+// Check refuses a state folder of a repository that is a symbolic link or holds
+// sessions/ as one: a repository could so send what is written elsewhere, and
+// what is read could be another's.
+func (h Home) Check() error {
+	if filepath.Dir(h.Sessions) != h.Project || Repository(filepath.Dir(h.Project)) == "" {
+		return nil
+	}
+	for _, p := range []string{h.Project, h.Sessions} {
+		if info, err := os.Lstat(p); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("%s is a symbolic link, which is not followed inside a repository; --state-dir names another folder for sessions", p)
+		}
+	}
+	return nil
+}
+
 // Make creates what is missing of the folder. The .gitignore is written before
 // the first session, also into a folder that holds settings already, so that
 // session state is not committed by accident. One that is there is left alone.
 func (h Home) Make() error {
+	if err := h.Check(); err != nil {
+		return err
+	}
 	if filepath.Dir(h.Sessions) == h.Project && !isDir(h.Sessions) {
 		if err := makeDurable(h.Project); err != nil {
 			return fmt.Errorf("make the state folder: %w", err)

@@ -10,8 +10,8 @@ import (
 )
 
 // Printable returns s as valid UTF-8: invalid bytes become U+FFFD, control
-// characters other than newline and tab are written as \xNN (or \r), and
-// \r\n reads as \n.
+// characters other than newline and tab are written as \xNN (or \r), those that
+// turn the direction of writing as \u{NNNN}, and \r\n reads as \n.
 func Printable(s string) string {
 	if plain(s) {
 		return s
@@ -28,6 +28,8 @@ func Printable(s string) string {
 			b.WriteString(`\r`)
 		case control(r):
 			fmt.Fprintf(&b, `\x%02x`, r)
+		case bidi(r):
+			fmt.Fprintf(&b, `\u{%04x}`, r)
 		default:
 			b.WriteRune(r)
 		}
@@ -38,7 +40,7 @@ func Printable(s string) string {
 
 func plain(s string) bool {
 	for _, r := range s {
-		if r == utf8.RuneError || control(r) {
+		if r == utf8.RuneError || control(r) || bidi(r) {
 			return false
 		}
 	}
@@ -48,6 +50,12 @@ func plain(s string) bool {
 // control: C0 but \n and \t, DEL, and C1, which terminals obey too.
 func control(r rune) bool {
 	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0
+}
+
+// bidi: characters that are not seen and let a command be read in another order
+// than it runs in.
+func bidi(r rune) bool {
+	return r == 0x061c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
 // Tail returns the last n code points of s and whether that is less than all.

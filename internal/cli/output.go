@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"evener/internal/host"
+	"evener/internal/model"
+	"evener/internal/text"
+)
+
+// emit writes an event where it was asked for. r.mu is held by the caller.
+func (r *runner) emit(e host.Event) {
+	line := e.Line()
+	r.event(line)
+	switch {
+	case r.options.verbose:
+		r.err.Write(line)
+	case isTerminalWriter(r.err):
+		progress(r.err, e)
+	}
+}
+
+// event writes a line to standard output if events were asked for there. When
+// nobody can read them any more, the run is closed in order: whoever asked for
+// it is gone. r.mu is held by the caller.
+func (r *runner) event(line []byte) {
+	if r.config.Output != "jsonl" || r.broken != nil {
+		return
+	}
+	if _, err := r.out.Write(line); err != nil {
+		r.broken = err
+		if r.fed {
+			r.requestClose(outputGone)
+		}
+	}
+}
+
+const outputGone = "standard output failed"
+
+// warn shows a warning: as an event where events are shown, and in any case as
+// a line on standard error.
+func (r *runner) warn(message string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	line := host.Warning(r.tree.Root, time.Now(), message).Line()
+	r.event(line)
+	if r.options.verbose {
+		r.err.Write(line)
+		return
+	}
+	fmt.Fprintf(r.err, "evener: warning: %s\n", strings.ReplaceAll(message, "\n", " "))
+}
+
+// failOutput says that standard output could not be written.
+func (r *runner) failOutput(what string, err error) int {
+	resume := r.resumeHint()
+	if errors.Is(err, syscall.EPIPE) {
+		return r.fail(exitNoReport, resume, "the reader of standard output is gone; session %s was closed", r.tree.Root)
+	}
+	return r.fail(exitNoReport, resume, "%s: %v", what, err)
+}
+
+func (r *runner) resumeHint() string {
+	return "evener --resume " + string(r.tree.Root) + " goes on with it"
+}
+
+// printReport prints the report with a line end. A terminal would obey control
+// characters in it, so there they are shown; elsewhere it is what the model wrote.
+func printReport(w io.Writer, s string) error {
+	if isTerminalWriter(w) {
+		s = text.Printable(s)
+	}
+	if !strings.HasSuffix(s, "\n") {
+		s += "\n"
+	}
+	_, err := io.WriteString(w, s)
+	return err
+}
+
+// warnsOnce passes on the first warning of a model only: each further request
+// of a run would say the same with other numbers.
+type warnsOnce struct {
+	model.Model
+	warned atomic.Bool
+}
+
+func (m *warnsOnce) Complete(ctx context.Context, r model.Request, progress func(model.Progress)) (model.Reply, error) {
+	reply, err := m.Model.Complete(ctx, r, progress)
+	if reply.Warning != "" && m.warned.Swap(true) {
+		reply.Warning = ""
+	}
+	return reply, err
+}
