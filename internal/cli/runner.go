@@ -193,7 +193,7 @@ func (r *runner) onSignals(t *supervisor.Tree) (stop func()) {
 	got := make(chan os.Signal, 2)
 	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	// With a receiver a broken pipe is an error of the write and no death. Ignoring
-	// the signal would do that too, but commands would inherit it.
+	// the signal would do that too, but what is started from here would inherit it.
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, syscall.SIGPIPE)
 	quit := make(chan struct{})
