@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -64,10 +65,14 @@ func settled(mark, text string) []foundProcess {
 
 func marked(ts *testscript.TestScript) string { return "WORK=" + ts.Getenv("WORK") }
 
-// process TEXT: a process of the script with this in its command line lives, or comes to.
+// process TEXT: a process of the script whose command line begins with this lives,
+// or comes to. A shell that is held at its gate has the command further on in its
+// own line: the command does not run yet.
 func cmdProcess(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) == 1, "process TEXT")
-	eventually(ts, "a process "+args[0], func() bool { return len(processes(marked(ts), args[0])) > 0 })
+	eventually(ts, "a process "+args[0], func() bool {
+		return slices.ContainsFunc(processes(marked(ts), args[0]), func(p foundProcess) bool { return strings.HasPrefix(p.line, args[0]) })
+	})
 }
 
 // noprocess TEXT: none lives, or the last one is ending.
