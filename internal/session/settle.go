@@ -77,8 +77,7 @@ func (w *work) settle(x *job.State, o job.Output) {
 			w.emit(attention.SettledInline{Source: x.ID})
 		}
 	case x.Durable() && !s.Attention.Known(x.ID):
-		w.emit(attention.Armed{ID: attention.ID(x.ID, x.End.Generation), Source: x.ID, Generation: x.End.Generation,
-			Frame: attention.Frame(shellEnd(x, excerpt, x.End.Status != job.Failed || x.End.Reason != job.StartFailed))})
+		w.arm(x, excerpt, x.End.Status != job.Failed || x.End.Reason != job.StartFailed)
 	}
 	if !x.Durable() {
 		w.order(effect.DropOutput{Job: x.ID})
@@ -96,11 +95,16 @@ func (w *work) settle(x *job.State, o job.Output) {
 	w.finishClose(false)
 }
 
-func shellEnd(x *job.State, tail string, known bool) attention.ShellEnd {
-	return attention.ShellEnd{
-		Job: x.ID, Status: string(x.Status), Reason: x.End.Reason, ExitCode: x.End.ExitCode,
-		Total: x.End.TotalBytes, Known: known, Tail: tail,
-	}
+// arm owes the owner the notice of a job's end. known says that tail and the
+// byte count are what the job printed.
+func (w *work) arm(x *job.State, tail string, known bool) {
+	w.emit(attention.Armed{
+		ID: attention.ID(x.ID, x.End.Generation), Source: x.ID, Generation: x.End.Generation,
+		Frame: attention.Frame(attention.ShellEnd{
+			Job: x.ID, Status: string(x.Status), Reason: x.End.Reason, ExitCode: x.End.ExitCode,
+			Total: x.End.TotalBytes, Known: known, Tail: tail,
+		}),
+	})
 }
 
 func leftBehindNote(x *job.State) string {
@@ -188,14 +192,12 @@ func (w *work) restarted(in Restarted) {
 			w.emit(attention.SettledInline{Source: x.ID})
 			continue
 		}
-		w.emit(attention.Armed{ID: attention.ID(x.ID, x.End.Generation), Source: x.ID, Generation: x.End.Generation,
-			Frame: attention.Frame(shellEnd(x, "", false))})
+		w.arm(x, "", false)
 	}
 	// A kept completion whose reply never became durable was told to nobody.
 	for _, x := range s.Jobs() {
 		if lost[x.Call] == nil && x.Terminal() && !s.Attention.Known(x.ID) && s.Transcript.IsOpen(x.Call) {
-			w.emit(attention.Armed{ID: attention.ID(x.ID, x.End.Generation), Source: x.ID, Generation: x.End.Generation,
-				Frame: attention.Frame(shellEnd(x, "", false))})
+			w.arm(x, "", false)
 		}
 	}
 	first := true
