@@ -5,8 +5,6 @@
 package evidence
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +16,7 @@ import (
 	"evener/internal/joblog"
 	"evener/internal/session"
 	"evener/internal/store"
+	"evener/internal/text"
 )
 
 // Reader reads from one state folder.
@@ -124,13 +123,11 @@ func (rec Record) unavailable(err error) *fault.Error {
 func (rec Record) empty() bool { return rec.Total == 0 && !rec.Pruned }
 
 func compact(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := text.JSON(v)
+	if err != nil {
 		panic(fmt.Sprintf("evidence: view does not encode: %v", err)) // views are plain structs
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return b
 }
 
 // fence returns a code fence longer than any run of backticks in s.

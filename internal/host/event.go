@@ -3,14 +3,13 @@
 package host
 
 import (
-	"bytes"
-	"encoding/json"
 	"time"
 
 	"evener/internal/attention"
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/session"
+	"evener/internal/text"
 	"evener/internal/transcript"
 	"evener/internal/tree"
 )
@@ -26,13 +25,11 @@ type Event struct {
 
 // Line is the event as one line of JSON, with its newline.
 func (e Event) Line() []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
+	b, err := text.JSON(e)
+	if err != nil {
 		panic("host: event does not encode: " + err.Error()) // events are plain structs
 	}
-	return b.Bytes()
+	return append(b, '\n')
 }
 
 // WarningData is the payload of WARNING.

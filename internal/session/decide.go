@@ -1,13 +1,11 @@
 package session
 
 import (
-	"bytes"
-	"encoding/json"
-
 	"evener/internal/effect"
 	"evener/internal/fault"
 	"evener/internal/id"
 	"evener/internal/job"
+	"evener/internal/text"
 )
 
 // Decoder turns a tool call into its typed arguments. It is pure, so that a
@@ -92,14 +90,11 @@ func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
 	return w.step, w.err
 }
 
-// encode is JSON as the journal and the model see it: compact, nothing escaped
-// that need not be.
+// encode is a tool result as JSON.
 func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := text.JSON(v)
+	if err != nil {
 		panic("session: result does not encode: " + err.Error()) // results are plain structs
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return b
 }

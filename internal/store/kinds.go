@@ -17,6 +17,7 @@ import (
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/session"
+	"evener/internal/text"
 	"evener/internal/transcript"
 	"evener/internal/tree"
 	"evener/journal"
@@ -76,15 +77,11 @@ type aside struct {
 func encode(h Home, w tree.Write) (journal.Record, error) {
 	r := journal.Record{Step: w.Step, At: w.At, Cause: w.Cause}
 	for _, e := range w.Events {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(e); err != nil {
+		data, err := text.JSON(e)
+		if err != nil {
 			return r, fmt.Errorf("encode %s: %w", e.Kind(), err)
 		}
-		data := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 		if len(data) > maxInline {
-			var err error
 			if data, err = putAside(h, w.Session, data); err != nil {
 				return r, fmt.Errorf("put aside %s: %w", e.Kind(), err)
 			}
