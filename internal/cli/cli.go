@@ -38,6 +38,7 @@ type env struct {
 	getenv   func(string) string
 	environ  []string
 	dir      string
+	entered  []string // --dir as given
 }
 
 // command is one row of the table.
@@ -58,7 +59,7 @@ func commands() []command {
 
 // Main runs the command line and returns the exit status.
 func Main(args []string, in io.Reader, out, errs io.Writer) int {
-	dir, err := os.Getwd()
+	dir, err := workingDir()
 	if err != nil {
 		fmt.Fprintf(errs, "evener: the working directory is not usable: %v\n", err)
 		return exitUsage
@@ -78,7 +79,7 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 func (e *env) fail(status int, hint, format string, args ...any) int {
 	fmt.Fprintf(e.err, "evener: %s\n", strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " "))
 	if hint != "" {
-		fmt.Fprintf(e.err, "hint: %s\n", hint)
+		fmt.Fprintf(e.err, "hint: %s\n", strings.ReplaceAll(hint, "\n", " "))
 	}
 	return status
 }
@@ -178,9 +179,10 @@ func (e *env) home(flags config.Flags) (store.Home, config.Config, error) {
 	return h, c, err
 }
 
-// stateFlags adds the flag that every reading command has.
-func stateFlags(fs *flag.FlagSet) config.Flags {
+// stateFlags adds the flags that every reading command has.
+func (e *env) stateFlags(fs *flag.FlagSet) config.Flags {
 	set := config.Flags{}
+	e.dirFlag(fs)
 	fs.Func("state-dir", "folder that holds sessions/ in place of the project's .evener", func(s string) error {
 		set["state_dir"] = s
 		return nil

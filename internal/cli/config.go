@@ -14,6 +14,7 @@ func init() { configCommand.run = runConfig }
 func runConfig(e *env, args []string) int {
 	fs := e.flags(configCommand)
 	set := config.AddFlags(fs)
+	e.dirFlag(fs)
 	asJSON := fs.Bool("json", false, "as one JSON object")
 	rest, status, ok := e.parse(configCommand, fs, args)
 	if !ok {

@@ -24,6 +24,11 @@ var runUsage = command{
 Flags stand before the prompt; -- ends them. Standard output gets the final report and
 nothing else, unless --output says otherwise.
 
+--dir works in another folder, as if started there: its state, its settings, relative paths.
+A resumed session goes on in its own directory. --resume-last takes, of the sessions begun in
+the working directory, the one that was active last, and says which; a delegate's
+session does not count, and one that another process holds is refused, not passed over.
+
 --model openai/NAME asks the endpoint of --base-url or OPENAI_BASE_URL, with the key in
 OPENAI_API_KEY if it wants one. --model script/FILE answers from a file and opens no
 connection; script/builtin:demo came with the program.
@@ -94,6 +99,7 @@ func printOverview(w io.Writer) {
 	}
 	fs := flag.NewFlagSet("", flag.ContinueOnError)
 	runFlags(fs, config.AddFlags(fs))
+	(&env{}).dirFlag(fs)
 	fmt.Fprint(w, "\nflags:\n")
 	printFlags(w, fs)
 	fmt.Fprint(w, "\nEvery setting, its default and where it came from: evener config\n")

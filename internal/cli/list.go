@@ -31,7 +31,7 @@ func init() {
 
 func runSessions(e *env, args []string) int {
 	fs := e.flags(sessionsCommand)
-	set := stateFlags(fs)
+	set := e.stateFlags(fs)
 	asJSON := fs.Bool("json", false, "one object a line")
 	rest, status, ok := e.parse(sessionsCommand, fs, args)
 	if !ok {
@@ -117,7 +117,7 @@ func recordOf(h store.Home, s *session.State, x *job.State) Record {
 
 func runJobs(e *env, args []string) int {
 	fs := e.flags(jobsCommand)
-	set := stateFlags(fs)
+	set := e.stateFlags(fs)
 	asJSON := fs.Bool("json", false, "one record a line")
 	rest, status, ok := e.parse(jobsCommand, fs, args)
 	if !ok {

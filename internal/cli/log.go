@@ -18,7 +18,7 @@ func init() { logCommand.run = runLog }
 
 func runLog(e *env, args []string) int {
 	fs := e.flags(logCommand)
-	set := stateFlags(fs)
+	set := e.stateFlags(fs)
 	follow := fs.Bool("f", false, "go on as lines are written")
 	rest, status, ok := e.parse(logCommand, fs, args)
 	if !ok {

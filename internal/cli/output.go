@@ -68,7 +68,7 @@ func (r *runner) failOutput(what string, err error) int {
 }
 
 func (r *runner) resumeHint() string {
-	return "evener --resume " + string(r.tree.Root) + " goes on with it"
+	return "evener" + r.where(r.options.flags) + " --resume " + string(r.tree.Root) + " goes on with it"
 }
 
 // printReport prints the report with a line end. A terminal would obey control

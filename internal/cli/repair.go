@@ -25,7 +25,7 @@ func init() { repairCommand.run = runRepair }
 
 func runRepair(e *env, args []string) int {
 	flags := e.flags(repairCommand)
-	set := stateFlags(flags)
+	set := e.stateFlags(flags)
 	inPlace := flags.Bool("in-place", false, "put the copy into the journal's place, keeping the damaged file beside it")
 	rest, status, ok := e.parse(repairCommand, flags, args)
 	if !ok {

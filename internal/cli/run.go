@@ -32,7 +32,7 @@ type runOptions struct {
 func runFlags(fs *flag.FlagSet, set config.Flags) *runOptions {
 	o := &runOptions{flags: set}
 	fs.StringVar(&o.resume, "resume", "", "go on with the `session` of this id")
-	fs.BoolVar(&o.resumeLast, "resume-last", false, "go on with the session that was active last")
+	fs.BoolVar(&o.resumeLast, "resume-last", false, "go on with the session of this directory that was active last")
 	fs.BoolVar(&o.verbose, "verbose", false, "every event as a line of JSON on standard error")
 	return o
 }
@@ -41,6 +41,7 @@ func runFlags(fs *flag.FlagSet, set config.Flags) *runOptions {
 func run(e *env, args []string) int {
 	fs := e.flags(command{})
 	o := runFlags(fs, config.AddFlags(fs))
+	e.dirFlag(fs)
 	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
 		printOverview(e.out)
 		return exitOK
@@ -124,6 +125,9 @@ func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
 	if err != nil {
 		return e.failState(err)
 	}
+	if o.resumeLast && !o.verbose { // with it, the first event says so
+		e.sayResumed(t.State.Session())
+	}
 	r := &runner{env: e, options: o, config: cfg, tree: t, created: target == ""}
 	return r.run(m, prompt)
 }
@@ -143,36 +147,6 @@ func (e *env) resumeTarget(o *runOptions, home store.Home) (id.Session, int, boo
 		return e.lastSession(home)
 	}
 	return "", exitOK, true
-}
-
-// lastSession is the session that was active last. One that cannot be read is
-// not passed over where it may have been that one: going on with an older
-// session unasked would be the wrong conversation.
-func (e *env) lastSession(home store.Home) (id.Session, int, bool) {
-	list, err := home.List()
-	if err != nil {
-		return "", e.failState(err), false
-	}
-	var last store.Listed
-	for _, s := range list {
-		if s.Err == nil && s.Session == s.Root {
-			last = s
-			break
-		}
-	}
-	for _, s := range list {
-		if s.Err == nil {
-			continue
-		}
-		if info, err := os.Stat(home.Journal(s.Session)); err == nil && info.ModTime().After(last.Last) {
-			return "", e.fail(exitState, "--resume ID goes on with another one; evener sessions lists them",
-				"session %s may be the last one and cannot be resumed: %v", s.Session, s.Err), false
-		}
-	}
-	if last.Session == "" {
-		return "", e.fail(exitUsage, "", "no session to resume in %s", home.Sessions), false
-	}
-	return last.Session, exitOK, true
 }
 
 // limits are the numbers that decisions of the run use.

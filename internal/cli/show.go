@@ -21,7 +21,7 @@ func init() { showCommand.run = runShow }
 
 func runShow(e *env, args []string) int {
 	fs := e.flags(showCommand)
-	set := stateFlags(fs)
+	set := e.stateFlags(fs)
 	asJSON := fs.Bool("json", false, "the view as one JSON object")
 	offset := fs.Int64("offset", -1, "first `byte` of the page, or where the search begins")
 	match := fs.String("match", "", "`pattern` to search for")

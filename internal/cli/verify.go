@@ -23,7 +23,7 @@ func init() { verifyCommand.run = runVerify }
 
 func runVerify(e *env, args []string) int {
 	fs := e.flags(verifyCommand)
-	set := stateFlags(fs)
+	set := e.stateFlags(fs)
 	rest, status, ok := e.parse(verifyCommand, fs, args)
 	if !ok {
 		return status

@@ -98,12 +98,14 @@ func (h Home) summary(s id.Session) Listed {
 		return Listed{Meta{Session: s}, err}
 	}
 	var m Meta
-	if b, err := os.ReadFile(h.metaPath(s)); err == nil && json.Unmarshal(b, &m) == nil && m.JournalSize == info.Size() && m.Session == s {
+	if b, err := os.ReadFile(h.metaPath(s)); err != nil || json.Unmarshal(b, &m) != nil || m.Session != s {
+		m = Meta{Session: s}
+	} else if m.JournalSize == info.Size() {
 		return Listed{Meta: m}
 	}
 	t, err := Load(h, s, 0)
 	if err != nil {
-		return Listed{Meta{Session: s}, err}
+		return Listed{m, err} // of an older summary what never changes still holds: whose it is, and where
 	}
 	m = metaOf(t.Session(), info.Size())
 	if m.Session == "" { // a journal without a first decision
