@@ -22,7 +22,7 @@ const (
 	ground = "id fault text effect"
 	nouns  = "job watch delegate attention transcript policy"
 	core   = ground + " " + nouns + " session tree"
-	shell  = core + " journal store joblog proc model tool config evidence"
+	shell  = core + " journal store joblog proc model tool config evidence schema"
 )
 
 // imports lists, for each package, the packages of this module that it may
@@ -33,11 +33,11 @@ var imports = map[string]string{
 	"session": ground + " " + nouns,
 	"tree":    ground + " " + nouns + " session",
 
-	"journal": "", "joblog": "id text", "model": ground + " transcript", "config": "",
+	"journal": "", "joblog": "id text", "model": ground + " transcript", "config": "", "schema": "text",
 	"proc":       ground + " joblog watch",
 	"store":      core + " journal",
 	"evidence":   core + " joblog store",
-	"tool":       core,
+	"tool":       core + " schema",
 	"supervisor": shell,
 	"audit":      core + " journal store joblog",
 	"plugin":     ground, "hook": ground + " plugin",
@@ -63,6 +63,7 @@ var impure = strings.Fields(`time.Now time.Since time.Until time.Sleep time.Afte
 var homes = map[string]string{
 	"os/exec": "proc demo", // demo drives the built program from outside
 	"net":     "model host proc", "net/http": "model host", "crypto/tls": "model host", "os/signal": "cli proc", "flag": "cli config clauses demo",
+	"github.com/santhosh-tekuri/jsonschema/v6": "schema", // whose rules keep it from loading anything
 }
 
 // goroutines may be started in these packages. Whoever starts one joins it.
