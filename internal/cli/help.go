@@ -34,7 +34,8 @@ OPENAI_API_KEY if it wants one. --model script/FILE answers from a file and open
 connection; script/builtin:demo came with the program.
 
 The process ends when the model has reported and its notices are told; background
-jobs that still run are announced to the model once, then ended.
+jobs that still run are announced to the model once, then ended. With --wait-jobs it
+waits for them first, and the model is told of each end.
 
 Exit status: 0 reported, 1 ended without a report, 2 wrong usage or configuration,
 3 damaged, locked or unwritable state, 129 hung up, 130 interrupted, 143 terminated.`,
@@ -122,7 +123,9 @@ func printFlags(w io.Writer, fs *flag.FlagSet) {
 	fs.VisitAll(func(f *flag.Flag) {
 		kind, usage := flag.UnquoteUsage(f)
 		if b, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
-			kind = ""
+			if kind != "" {
+				kind = "[=" + kind + "]"
+			}
 		}
 		dashes := "--"
 		if len(f.Name) == 1 {
@@ -133,8 +136,8 @@ func printFlags(w io.Writer, fs *flag.FlagSet) {
 }
 
 func pad(kind string) string {
-	if kind == "" {
-		return ""
+	if kind == "" || kind[0] == '[' {
+		return kind
 	}
 	return " " + kind
 }

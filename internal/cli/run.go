@@ -155,6 +155,7 @@ func limits(c config.Config) session.Limits {
 		CommandTimeoutMS: c.ForegroundWaitMS(true), StopGraceMS: c.StopGraceMS, InlineOutputBytes: c.InlineOutputBytes,
 		OutputKeepTotal: c.OutputKeepTotalBytes, MaxTurns: c.MaxTurns, MaxToolRounds: c.MaxToolRounds,
 		MaxConcurrentShells: c.MaxConcurrentShells, MaxSubagentDepth: c.MaxSubagentDepth, JobListChars: c.JobListChars,
+		WaitJobsMS: c.WaitJobsMS,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"evener/internal/host"
+	"evener/internal/session"
 	"evener/internal/text"
 	"evener/internal/transcript"
 )
@@ -30,6 +31,13 @@ func oneLine(description, command string) string {
 	return text.Preview(description, 60)
 }
 
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
 // progress shows one line for what a person at a terminal wants to see happen.
 func progress(w io.Writer, e host.Event) {
 	if e.Event == "SESSION_START" {
@@ -46,6 +54,8 @@ func progress(w io.Writer, e host.Event) {
 		if !d.EndTurn {
 			fmt.Fprintf(w, "· %s\n", text.Printable(d.Message))
 		}
+	case session.JobsAwaited:
+		fmt.Fprintf(w, "· waiting for %d running %s\n", len(d.Jobs), plural(len(d.Jobs), "job"))
 	case host.JobData:
 		fmt.Fprintf(w, "· job %s %s %s\n", d.Job, d.Status, oneLine(d.Description, d.Command))
 	}

@@ -40,6 +40,7 @@ type Config struct {
 	InlineOutputBytes       int64
 	JobListChars            int64
 	ReadTranscriptChars     int64
+	WaitJobsMS              int64
 	MaxTurns                int64
 	MaxToolRounds           int64
 	MaxConcurrentShells     int64

@@ -187,7 +187,7 @@ func TestFlags(t *testing.T) {
 	set := AddFlags(fs)
 	var names []string
 	fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	if got := strings.Join(names, " "); got != "base-url max-concurrent-shells max-turns model output state-dir" {
+	if got := strings.Join(names, " "); got != "base-url max-concurrent-shells max-turns model output state-dir wait-jobs" {
 		t.Errorf("flags: %s", got)
 	}
 	if err := fs.Parse([]string{"--max-turns", "5", "--model=openai/x", "--max-turns=6", "prompt"}); err != nil {
@@ -203,6 +203,39 @@ func TestFlags(t *testing.T) {
 	}
 	if _, err := Load(Sources{Flags: Flags{"output": "xml"}}); err == nil || err.Error() != `--output: got "xml"; want one of text, json, jsonl` {
 		t.Error(err)
+	}
+}
+
+// A flag of its own form: its value may be left out.
+func TestWaitJobsFlag(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want int64
+		bad  string
+	}{
+		{[]string{}, 7, ""},
+		{[]string{"--wait-jobs", "words"}, -1, ""},
+		{[]string{"--wait-jobs=1m30s"}, 90_000, ""},
+		{[]string{"--wait-jobs=0"}, 0, ""},
+		{[]string{"--wait-jobs=false"}, 0, ""},
+		{[]string{"--wait-jobs=soon"}, 0, `got "soon"; want a duration such as 90s or 2h, in whole milliseconds`},
+		{[]string{"--wait-jobs=-1s"}, 0, `got "-1s"; want`},
+		{[]string{"--wait-jobs=5us"}, 0, `got "5us"; want`},
+		{[]string{"--wait-jobs=8761h"}, 0, "got 31539600000; want an integer from -1 to 31536000000"},
+	} {
+		fs := flag.NewFlagSet("evener", flag.ContinueOnError)
+		fs.SetOutput(io.Discard)
+		set := AddFlags(fs)
+		if err := fs.Parse(c.args); err != nil || c.bad != "" {
+			if err == nil || c.bad == "" || !strings.Contains(err.Error(), c.bad) {
+				t.Errorf("%q: %v, want %q", c.args, err, c.bad)
+			}
+			continue
+		}
+		got := load(t, Sources{Flags: set, UserFile: file(t, `{"wait_jobs_ms": 7}`)})
+		if got.WaitJobsMS != c.want || len(c.args) > 0 && got.Origin("wait_jobs_ms") != (Origin{Flag, "--wait-jobs"}) {
+			t.Errorf("%q: %d from %+v", c.args, got.WaitJobsMS, got.Origin("wait_jobs_ms"))
+		}
 	}
 }
 

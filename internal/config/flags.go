@@ -20,13 +20,20 @@ func AddFlags(fs *flag.FlagSet) Flags {
 			continue
 		}
 		take := func(text string) error {
+			if k.flag != nil {
+				value, bad := k.flag.value(text)
+				if bad != "" {
+					return errors.New(bad)
+				}
+				text = value
+			}
 			if _, bad := k.fromText(text); bad != "" {
 				return errors.New(bad)
 			}
 			set[k.name] = text
 			return nil
 		}
-		if _, ok := k.def.(bool); ok {
+		if _, ok := k.def.(bool); ok || k.flag != nil {
 			fs.BoolFunc(k.flagName(), k.usage(), take)
 		} else {
 			fs.Func(k.flagName(), k.usage(), take)
@@ -37,6 +44,9 @@ func AddFlags(fs *flag.FlagSet) Flags {
 
 // usage is the help of a flag.
 func (k *key) usage() string {
+	if k.flag != nil {
+		return k.flag.doc
+	}
 	if k.def == "" || k.def == false {
 		return k.doc
 	}

@@ -19,6 +19,8 @@ type key struct {
 	min, max int64    // of an integer, both included
 	choices  []string // of a string, when only these are meant
 
+	flag *otherFlag // where the flag is not the key with dashes
+
 	in     []Source // where it may be set, besides its variable
 	env    string   // the environment variable that sets it
 	secret bool     // never printed
@@ -27,6 +29,14 @@ type key struct {
 	project func(any) string    // the same, for a value from a project's file
 
 	field func(*Config) any // pointer to where the value lives
+}
+
+// otherFlag is a flag with a name and a form of its own. Its value may be left
+// out: that reads as true.
+type otherFlag struct {
+	name  string
+	doc   string
+	value func(string) (text string, bad string) // the key's value by that of the flag
 }
 
 const everywhere = "flag user project"
@@ -50,7 +60,12 @@ func find(name string) *key {
 
 func (k *key) allows(s Source) bool { return slices.Contains(k.in, s) }
 
-func (k *key) flagName() string { return strings.ReplaceAll(k.name, "_", "-") }
+func (k *key) flagName() string {
+	if k.flag != nil {
+		return k.flag.name
+	}
+	return strings.ReplaceAll(k.name, "_", "-")
+}
 
 // store puts a value, already judged, into its field.
 func (k *key) store(c *Config, value any) {

@@ -57,6 +57,9 @@ var table = []key{
 		doc:   "Length of the markdown view of read_transcript.",
 		field: func(c *Config) any { return &c.ReadTranscriptChars }},
 
+	{name: "wait_jobs_ms", def: int64(0), min: -1, max: 365 * day, unit: "ms", in: places(everywhere), flag: &waitJobs,
+		doc:   "How long a run waits at its end for running jobs: 0 not at all, -1 without bound. The flag is --wait-jobs[=DURATION].",
+		field: func(c *Config) any { return &c.WaitJobsMS }},
 	{name: "max_turns", def: int64(200), min: 1, max: 1_000_000, in: places(everywhere),
 		doc:   "Model requests of one run; reaching it ends the run as exhausted.",
 		field: func(c *Config) any { return &c.MaxTurns }},

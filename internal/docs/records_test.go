@@ -25,7 +25,7 @@ rather than go on from half of a decision.
 // plainTypes are Go types in the words of the document.
 var plainTypes = map[string]string{
 	"int": "integer", "int64": "integer", "uint64": "integer", "bool": "boolean", "string": "string", "map": "object",
-	"[]string": "list of strings", "[]int": "list of integers", "id.Job": "job id", "id.Session": "session id", "json.RawMessage": "JSON",
+	"[]string": "list of strings", "[]int": "list of integers", "[]id.Job": "list of job ids", "id.Job": "job id", "id.Session": "session id", "json.RawMessage": "JSON",
 	"Mode": "string", "Status": "string", "StopBy": "string", "RunOutcome": "string", "TurnKind": "string", "TurnOutcome": "string", "ConsumedBy": "string",
 }
 

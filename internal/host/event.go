@@ -129,6 +129,8 @@ func (p *Projector) project(e session.Event, line []session.Event) (string, any)
 			}
 		}
 		return "SESSION_START", sessionStarted{e.Run, e.Mode, p.model, p.dir}
+	case session.JobsAwaited:
+		return "JOBS_AWAITED", e
 	case session.RunEnded:
 		return "SESSION_END", e
 	case session.TurnStarted:

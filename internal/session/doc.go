@@ -13,9 +13,11 @@
 //	turn      all calls done    turn.requested, or turn.ended after communicate(end_turn=true) or bare text
 //	turn      ModelFailed       turn.ended failed; a run of one prompt ends with it
 //	idle      notice armed      turn.started notification
+//	idle      jobs run          run.jobs_awaited, where a run at its end waits for them; run.wait_expired ends that
 //	any       Close             run.ending, stops; run.ended when nothing runs
 //	any       Restarted         what was open is settled, each once
 //
 // A run of one prompt goes on after its turn until its notices are consumed;
-// jobs that still run are announced once and are stopped at its end.
+// jobs that still run are waited for where that was asked for, then announced
+// once, and stopped at its end.
 package session

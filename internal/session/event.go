@@ -44,6 +44,7 @@ type Limits struct {
 	MaxConcurrentShells int64 `json:"max_concurrent_shells"`
 	MaxSubagentDepth    int64 `json:"max_subagent_depth"`
 	JobListChars        int64 `json:"job_list_chars"`
+	WaitJobsMS          int64 `json:"wait_jobs_ms,omitempty"` // how long the end waits for running jobs; -1: without bound
 }
 
 // RunStarted: a process took the session up.
@@ -52,6 +53,19 @@ type RunStarted struct {
 	Mode      Mode   `json:"mode"`
 	Limits    Limits `json:"limits"`
 	ParentJob id.Job `json:"parent_job_id,omitempty"` // the job that this process itself runs in
+}
+
+// JobsAwaited: nothing is left to do but to wait for running jobs. It comes once
+// a run, and the time that it names holds for all that is waited for.
+type JobsAwaited struct {
+	Run      int64    `json:"run"`
+	Jobs     []id.Job `json:"job_ids"`
+	AtMostMS int64    `json:"at_most_ms,omitempty"`
+}
+
+// WaitExpired: that time has passed; what still runs is not waited for any more.
+type WaitExpired struct {
+	Run int64 `json:"run"`
 }
 
 // RunEnding: nothing new is admitted; running jobs are stopped.
@@ -132,6 +146,8 @@ type TurnEnded struct {
 func (Created) Kind() string     { return "session.created" }
 func (ContextSet) Kind() string  { return "session.context_set" }
 func (RunStarted) Kind() string  { return "run.started" }
+func (JobsAwaited) Kind() string { return "run.jobs_awaited" }
+func (WaitExpired) Kind() string { return "run.wait_expired" }
 func (RunEnding) Kind() string   { return "run.ending" }
 func (RunEnded) Kind() string    { return "run.ended" }
 func (TurnStarted) Kind() string { return "turn.started" }

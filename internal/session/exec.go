@@ -172,7 +172,7 @@ func (w *work) communicate(c transcript.Call, a CommunicateCall) {
 	if a.EndTurn {
 		w.emit(Reported{Turn: s.Turn.N, Call: c.ID, Message: msg, Output: a.Output})
 		if jobs := s.running(); len(jobs) > 0 {
-			r.Warning = stillRunning(jobs, s.Run.Mode)
+			r.Warning = s.stillRunning(jobs)
 		}
 	}
 	w.answer(c, r, "")

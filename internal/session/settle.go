@@ -89,8 +89,8 @@ func (w *work) settle(x *job.State, o job.Output) {
 	switch {
 	case inCall, stopped:
 		w.calls()
-	case s.Turn == nil && s.Run.Open && s.Run.Ending == "":
-		w.idle()
+	case s.Turn == nil && s.Run.Open:
+		w.next(true)
 	}
 	w.finishClose(false)
 }
@@ -150,6 +150,8 @@ func (w *work) timer(key string) {
 		}
 	case "stop":
 		w.stopWaitExpired(arg)
+	case jobsTimer:
+		w.jobsOverdue()
 	case closeTimer:
 		w.finishClose(true)
 	}

@@ -45,8 +45,11 @@ type Run struct {
 	Rounds   int64 // replies with tool calls
 	// Announced: the still-running jobs were announced.
 	Announced bool
-	Answer    *Answer
-	Outcome   RunOutcome
+	// Awaits: the run came to its end once but for running jobs. WaitExpired:
+	// the time for that is over.
+	Awaits, WaitExpired bool
+	Answer              *Answer
+	Outcome             RunOutcome
 	// LastTurn is the outcome of the run's latest turn.
 	LastTurn   TurnOutcome
 	LastReason string
@@ -125,7 +128,7 @@ func (s *State) Apply(at time.Time, e Event) error {
 		s.ID, s.Root, s.Dir, s.Created = e.Session, e.Root, e.Dir, at
 	case ContextSet:
 		s.Context = e
-	case RunStarted, RunEnding, RunEnded:
+	case RunStarted, JobsAwaited, WaitExpired, RunEnding, RunEnded:
 		return s.applyRun(e)
 	default:
 		return s.applyTurn(e)
@@ -188,6 +191,16 @@ func (s *State) applyRun(e Event) error {
 			return fmt.Errorf("run %d: started after run %d", e.Run, s.Run.N)
 		}
 		s.Run = Run{N: e.Run, Open: true, Mode: e.Mode, Limits: e.Limits, Parent: e.ParentJob}
+	case JobsAwaited:
+		if !s.Run.Open || s.Turn != nil || s.Run.Awaits {
+			return fmt.Errorf("run %d: waits for jobs out of order", e.Run)
+		}
+		s.Run.Awaits = true
+	case WaitExpired:
+		if !s.Run.Open || !s.Run.Awaits || s.Run.WaitExpired {
+			return fmt.Errorf("run %d: waited for jobs out of order", e.Run)
+		}
+		s.Run.WaitExpired = true
 	case RunEnding:
 		if !s.Run.Open || s.Run.Ending != "" {
 			return fmt.Errorf("run %d: ending twice", e.Run)

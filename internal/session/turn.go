@@ -171,9 +171,7 @@ func (w *work) out(request int64) bool {
 }
 
 // endTurn ends the turn. One that ends well consumes the notices that its
-// requests carried; after any other they stay pending, and nothing is asked of
-// the model again: a run of one prompt ends, a living one waits for the next
-// input.
+// requests carried; after any other they stay pending.
 func (w *work) endTurn(o TurnOutcome, reason string) {
 	s := w.s
 	well := o == TurnReported || o == TurnAnswered || o == TurnEmpty
@@ -184,12 +182,7 @@ func (w *work) endTurn(o TurnOutcome, reason string) {
 	if w.err != nil {
 		return
 	}
-	switch {
-	case well:
-		w.idle()
-	case s.Run.Mode == OneShot:
-		w.close(string(o))
-	}
+	w.next(well)
 }
 
 // answers says whether the turn that is ending gives the run's answer. The
@@ -208,56 +201,6 @@ func (w *work) answers(o TurnOutcome) bool {
 		return have == nil || !have.Reported
 	}
 	return false
-}
-
-// idle decides what comes after a turn: notices that are owed, else, where the
-// process exits with the turn, one announcement of what still runs, and the end.
-func (w *work) idle() {
-	s := w.s
-	switch {
-	case len(s.Attention.Unshown()) > 0:
-		w.startTurn(NotificationTurn, transcript.UserSaid{})
-	case s.Run.Mode != OneShot:
-	case len(s.running()) > 0 && !s.Run.Announced:
-		w.startTurn(AnnouncementTurn, transcript.UserSaid{Note: true, Text: stillRunning(s.running(), s.Run.Mode)})
-	default:
-		w.close("")
-	}
-}
-
-// running lists the handed-off jobs that have not ended.
-func (s *State) running() []*job.State {
-	var out []*job.State
-	for _, x := range s.Live() {
-		if x.BackgroundEvidence() {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// stillRunning names running jobs and what becomes of them: where the session
-// outlives the turn each reports by itself, where the process exits with the
-// turn none can.
-func stillRunning(jobs []*job.State, m Mode) string {
-	var b strings.Builder
-	b.WriteString("Background jobs still running:")
-	for i, j := range jobs {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		b.WriteString(" " + string(j.ID))
-		if j.Description != "" {
-			fmt.Fprintf(&b, " (%s)", preview(j.Description))
-		}
-	}
-	if m == Living {
-		b.WriteString(". Each job reports separately on completion.")
-	} else {
-		b.WriteString(". This process exits when the turn ends: a job which keeps running is killed at exit rather than reported on later. " +
-			"If its result matters, wait for it with a foreground command before ending the turn; otherwise end the turn again.")
-	}
-	return b.String()
 }
 
 // close admits nothing more: the request in flight is abandoned and running

@@ -41,18 +41,31 @@ func background(j id.Job, what string) []Event {
 	return []Event{job.Intended{Job: j, Command: "x", Description: what, Mode: job.Background, Call: "c"}, job.Started{Job: j}}
 }
 
-// The two wordings of what still runs.
+// What still runs is told with what becomes of it.
 //
 // clause: JC-585 JC-586
 func TestStillRunning(t *testing.T) {
 	s := with(t, append(background(j1, "the build"), background(j2, "")...)...)
-	const jobs = "Background jobs still running: " + string(j1) + " (the build), " + string(j2)
-	if got, want := stillRunning(s.running(), Living), jobs+". Each job reports separately on completion."; got != want {
-		t.Errorf("living: %q", got)
-	}
-	if got, want := stillRunning(s.running(), OneShot), jobs+". This process exits when the turn ends: a job which keeps running is killed at exit rather than reported on later. "+
-		"If its result matters, wait for it with a foreground command before ending the turn; otherwise end the turn again."; got != want {
-		t.Errorf("one shot: %q", got)
+	const (
+		separately = "Each job reports separately on completion."
+		killed     = "This process exits when the turn ends: a job which keeps running is killed at exit rather than reported on later. " +
+			"If its result matters, wait for it with a foreground command before ending the turn; otherwise end the turn again."
+	)
+	for _, c := range []struct {
+		run  Run
+		want string
+	}{
+		{Run{Mode: Living}, separately},
+		{Run{Mode: OneShot}, killed},
+		{Run{Mode: OneShot, Limits: Limits{WaitJobsMS: -1}}, separately},
+		{Run{Mode: OneShot, Limits: Limits{WaitJobsMS: 90_000}}, separately + " This process waits for them, but for no more than 1m30s in all: " +
+			"a job which runs longer is killed at exit rather than reported on later."},
+		{Run{Mode: OneShot, Limits: Limits{WaitJobsMS: 90_000}, WaitExpired: true}, killed},
+	} {
+		s.Run = c.run
+		if got, want := s.stillRunning(s.running()), "Background jobs still running: "+string(j1)+" (the build), "+string(j2)+". "+c.want; got != want {
+			t.Errorf("%+v: %q", c.run, got)
+		}
 	}
 }
 

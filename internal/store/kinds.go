@@ -28,7 +28,7 @@ import (
 // what a line says must not go on from it.
 var kinds = table(
 	kind[session.Created], kind[session.ContextSet],
-	kind[session.RunStarted], kind[session.RunEnding], kind[session.RunEnded],
+	kind[session.RunStarted], kind[session.JobsAwaited], kind[session.WaitExpired], kind[session.RunEnding], kind[session.RunEnded],
 	kind[session.TurnStarted], kind[session.Requested], kind[session.Reported], kind[session.TurnEnded],
 	kind[transcript.UserSaid], kind[transcript.AssistantSaid], kind[transcript.Answered],
 	kind[attention.Armed], kind[attention.Consumed], kind[attention.SettledInline],

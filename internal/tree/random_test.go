@@ -176,7 +176,7 @@ func (s *sim) waits(in session.Input) {
 	ok := false
 	switch open := x.Transcript.Open(); {
 	case x.Turn == nil:
-		ok = x.Run.Mode == session.Living && x.Run.Ending == "" || x.Run.Ending != "" && len(live) > 0
+		ok = x.Run.Ending == "" && (x.Run.Mode == session.Living || x.Run.Awaits && len(live) > 0) || x.Run.Ending != "" && len(live) > 0
 	case x.Turn.Waiting != 0:
 		ok = len(open) == 0 && (x.Run.Ending == "" || len(live) > 0)
 	case len(open) > 0:
@@ -242,7 +242,7 @@ func (s *sim) step() {
 			s.decide(session.Detached{Call: call, PID: 7})
 		}
 	case 13, 14:
-		s.decide(session.TimerFired{Key: pick(s, "timer", append(slices.Clone(s.timers), "close", "x")...)})
+		s.decide(session.TimerFired{Key: pick(s, "timer", append(slices.Clone(s.timers), "close", "jobs", "x")...)})
 	case 15:
 		if s.below(3) == 0 {
 			s.decide(session.Close{Why: "SIGTERM"})
@@ -260,6 +260,7 @@ func (s *sim) prompt() session.Prompt {
 	l.MaxToolRounds = int64(pick(s, "max rounds", 0, 0, 3))
 	l.MaxConcurrentShells = int64(pick(s, "max shells", 0, 0, 2))
 	l.OutputKeepTotal = int64(pick(s, "keep", 0, 500, 1<<30))
+	l.WaitJobsMS = int64(pick(s, "wait for jobs", 0, 0, -1, 60_000))
 	p := session.Prompt{Text: pick(s, "text", "go", "go", " "), Mode: pick(s, "mode", session.OneShot, session.Living), Limits: l, Context: told}
 	if s.session().ID == "" {
 		p.Create = &session.Created{Session: root, Root: root, Dir: "/w"}
