@@ -175,8 +175,17 @@ func (e *env) home(flags config.Flags) (store.Home, config.Config, error) {
 	if err != nil {
 		return store.Home{}, c, err
 	}
-	h, err := store.Find(e.dir, c.StateDir)
+	h, err := e.find(c)
 	return h, c, err
+}
+
+// find locates the state folder that a configuration means.
+func (e *env) find(c config.Config) (store.Home, error) {
+	dir, home := c.StatePlace()
+	if home != "" {
+		return store.FindIn(e.dir, home)
+	}
+	return store.Find(e.dir, dir)
 }
 
 // stateFlags adds the flags that every reading command has.

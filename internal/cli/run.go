@@ -97,7 +97,7 @@ func (e *env) prompt(fs *flag.FlagSet, args []string) (string, int, bool) {
 
 // runSession opens the model and the session and runs the prompt in it.
 func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
-	home, err := store.Find(e.dir, cfg.StateDir)
+	home, err := e.find(cfg)
 	if err != nil {
 		return e.failState(err)
 	}

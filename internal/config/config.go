@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // FallbackCommandTimeoutMS is the foreground wait of a session that has no
@@ -31,6 +32,7 @@ type Config struct {
 	BaseURL                 string
 	APIKey                  string
 	StateDir                string
+	StateHome               string
 	Output                  string
 	DefaultCommandTimeoutMS int64
 	MaxCommandTimeoutMS     int64
@@ -208,6 +210,20 @@ func (c *Config) set(k *key, text string, at Origin) error {
 
 // Origin says where a key's value came from; the zero value for no key.
 func (c Config) Origin(key string) Origin { return c.origins[key] }
+
+// StatePlace is the state_dir or the state_home that counts, the other being
+// empty: the one from the stronger place, and of one place state_dir.
+func (c Config) StatePlace() (dir, home string) {
+	if c.StateHome == "" || c.StateDir != "" && c.origins["state_dir"].Source.rank() >= c.origins["state_home"].Source.rank() {
+		return c.StateDir, ""
+	}
+	return "", c.StateHome
+}
+
+// rank orders the places, the strongest last.
+func (s Source) rank() int {
+	return slices.Index([]Source{Default, User, Project, Env, Flag}, s)
+}
 
 // ForegroundWaitMS is how long a foreground command is waited for before it
 // becomes a background job: default_command_timeout_ms, at most

@@ -392,3 +392,36 @@ func TestDocsUpToDate(t *testing.T) {
 		t.Errorf("%s is stale; make golden writes it", path)
 	}
 }
+
+// The stronger place decides between the two keys that say where state lies.
+func TestStatePlace(t *testing.T) {
+	for _, c := range []struct {
+		name, user string
+		env        []string
+		flag       string
+		dir, home  string
+	}{
+		{name: "neither"},
+		{name: "home", env: []string{"EVENER_STATE_HOME", "/h"}, home: "/h"},
+		{name: "home of the user", user: `{"state_home":"/u"}`, home: "/u"},
+		{name: "flag over variable", env: []string{"EVENER_STATE_HOME", "/h"}, flag: "/f", dir: "/f"},
+		{name: "variable over user", user: `{"state_dir":"/u"}`, env: []string{"EVENER_STATE_HOME", "/h"}, home: "/h"},
+		{name: "variable over user, the other way", user: `{"state_home":"/u"}`, env: []string{"EVENER_STATE_DIR", "/d"}, dir: "/d"},
+		{name: "both variables", env: []string{"EVENER_STATE_HOME", "/h", "EVENER_STATE_DIR", "/d"}, dir: "/d"},
+		{name: "both of the user", user: `{"state_dir":"/d","state_home":"/h"}`, dir: "/d"},
+	} {
+		s := Sources{Getenv: vars(c.env...), Flags: Flags{}}
+		if c.user != "" {
+			s.UserFile = file(t, c.user)
+		}
+		if c.flag != "" {
+			s.Flags["state_dir"] = c.flag
+		}
+		if dir, home := load(t, s).StatePlace(); dir != c.dir || home != c.home {
+			t.Errorf("%s: got %q and %q", c.name, dir, home)
+		}
+	}
+	if _, err := Load(Sources{Getenv: vars("EVENER_STATE_HOME", "state")}); err == nil || err.Error() != `EVENER_STATE_HOME: got "state"; want an absolute path` {
+		t.Error(err)
+	}
+}

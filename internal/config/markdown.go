@@ -24,6 +24,25 @@ effective value and where it came from.
 
 `
 
+const statePlaces = `
+## Where state lies
+
+| set | sessions stand in |
+| --- | --- |
+| nothing | ` + "`.evener/sessions`" + ` of the project: the nearest ` + "`.evener`" + ` at or above the working directory, inside the repository, else one made in it |
+| ` + "`state_dir`" + ` | ` + "`<state_dir>/sessions`" + `, of all projects that set it alike |
+| ` + "`state_home`" + ` | ` + "`<state_home>/projects/<project>/sessions`" + `; nothing is written into the project |
+
+Of the two keys the one from the stronger place counts, so that ` + "`--state-dir`" + ` goes before ` + "`EVENER_STATE_HOME`" + `, and that
+before a ` + "`state_dir`" + ` of the user's file; from the same place ` + "`state_dir`" + ` does. The settings of a project stay in its ` + "`.evener`" + `.
+
+In a state home the project is the folder that holds the nearest ` + "`.evener`" + `, else the repository, else the working
+directory. Its name begins readably and ends in a hash of its real path: folders never share one, and one folder has one
+however it is reached. Two spellings of a word (composed or not) are two projects where they are two folders. A folder
+that was moved is another project. An exact ` + "`job:`" + ` ref is looked for in the project first, then in its siblings; where two of
+them have it, that is an error and none is read.
+`
+
 // Markdown is docs/configuration.md.
 func Markdown() string {
 	var b strings.Builder
@@ -40,6 +59,7 @@ func Markdown() string {
 		}
 	}
 	b.WriteString("| `XDG_CONFIG_HOME`, `HOME` | where the user's file stands |\n")
+	b.WriteString(statePlaces)
 	fmt.Fprintf(&b, "\n## Foreground wait\n\nA foreground command is waited for `default_command_timeout_ms`, but never longer than `max_command_timeout_ms`.\n"+
 		"A session that has no provider profile yet waits %d ms, unless a file sets the key.\n", FallbackCommandTimeoutMS)
 	return b.String()

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"strings"
 )
 
@@ -28,6 +29,9 @@ var table = []key{
 	{name: "state_dir", def: "", in: places("flag user"), env: "EVENER_STATE_DIR",
 		doc:   "Folder that holds sessions/ in place of the project's .evener.",
 		field: func(c *Config) any { return &c.StateDir }},
+	{name: "state_home", def: "", in: places("user"), env: "EVENER_STATE_HOME", check: absolute,
+		doc:   "Folder that holds projects/ with the sessions of each project, in place of its .evener.",
+		field: func(c *Config) any { return &c.StateHome }},
 	{name: "output", def: "text", choices: []string{"text", "json", "jsonl"}, in: places(everywhere),
 		doc:   "Form of standard output: the report, one object, or every event as a line.",
 		field: func(c *Config) any { return &c.Output }},
@@ -105,6 +109,13 @@ func projectModel(v any) string {
 	switch provider {
 	case "script", "exec", "replay", "client":
 		return fmt.Sprintf("a project's file may not choose the provider %s; choose it with --model", provider)
+	}
+	return ""
+}
+
+func absolute(s string) string {
+	if !filepath.IsAbs(s) {
+		return fmt.Sprintf("got %q; want an absolute path", short(s))
 	}
 	return ""
 }

@@ -19,7 +19,8 @@ import (
 	"evener/internal/text"
 )
 
-// Reader reads from one state folder.
+// Reader reads from one state folder and, where it is one of several projects
+// of a state home, from the others what has an exact ref.
 type Reader struct {
 	Home store.Home
 	// MaxChars bounds the markdown view, in characters.
@@ -35,6 +36,8 @@ type Record struct {
 	Total   int64 // lifetime output bytes
 	Start   int64 // first retained byte
 	Pruned  bool  // retention removed the output
+
+	home store.Home // where another project's job was found
 }
 
 // RecordOf takes the record of a folded job. l is what is known live of it.
@@ -46,14 +49,29 @@ func RecordOf(s *job.State, l job.Live) Record {
 	return r
 }
 
-// Lookup finds the record of any job in the state folder by the owner that
-// its id names. A forged owner reads like an unknown id.
+// Lookup finds the record of any job by the owner that its id names: in this
+// state folder, else in one of its siblings. A forged owner reads like an
+// unknown id, and of two siblings that have the owner none is picked.
 func (r Reader) Lookup(j id.Job) (Record, *fault.Error) {
 	missing := fault.New(fault.TargetNotFound, "read_transcript: no job %s", j)
-	if !r.Home.Has(j.Owner()) {
-		return Record{}, missing
+	home := r.Home
+	if !home.Has(j.Owner()) {
+		others, err := home.Siblings(j.Owner())
+		switch {
+		case err != nil:
+			return Record{}, fault.New(fault.TargetNotFound, "read_transcript: no job %s here, and other projects cannot be searched: %v", j, err)
+		case len(others) == 0:
+			return Record{}, missing
+		case len(others) > 1:
+			var all []string
+			for _, h := range others {
+				all = append(all, h.Dir(j.Owner()))
+			}
+			return Record{}, fault.Invalid("read_transcript: job %s is ambiguous: its session stands in %s", j, strings.Join(all, " and in "))
+		}
+		home = others[0]
 	}
-	t, err := store.Load(r.Home, j.Owner(), 0)
+	t, err := store.Load(home, j.Owner(), 0)
 	if err != nil {
 		return Record{}, fault.New(fault.TargetNotFound, "read_transcript: the record of %s cannot be read: %v", j, err)
 	}
@@ -61,11 +79,21 @@ func (r Reader) Lookup(j id.Job) (Record, *fault.Error) {
 	if s == nil {
 		return Record{}, missing
 	}
-	info, err := joblog.Stat(r.Home.Log(j))
+	info, err := joblog.Stat(home.Log(j))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Record{}, fault.New(fault.OutputUnavailable, "read_transcript: %v", err)
 	}
-	return RecordOf(s, job.Live{Job: j, Total: info.End}), nil
+	rec := RecordOf(s, job.Live{Job: j, Total: info.End})
+	rec.home = home
+	return rec, nil
+}
+
+// log is the file of a job's output.
+func (r Reader) log(rec Record) string {
+	if rec.home.Sessions != "" {
+		return rec.home.Log(rec.ID)
+	}
+	return r.Home.Log(rec.ID)
 }
 
 // Read gives the view that the arguments ask for, as compact JSON.

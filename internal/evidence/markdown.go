@@ -37,7 +37,7 @@ type meta struct {
 // markdown is the default view: the record, then the tail of the retained
 // output. It still renders when the output is gone.
 func (r Reader) markdown(rec Record) (any, *fault.Error) {
-	c, err := joblog.Tail(r.Home.Log(rec.ID), windowBytes)
+	c, err := joblog.Tail(r.log(rec), windowBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, rec.unavailable(err)
 	}

@@ -24,7 +24,7 @@ type pageView struct {
 // page is one raw page in lifetime coordinates. Coordinates count bytes, also
 // where the content shows a byte differently.
 func (r Reader) page(rec Record, off int64) (any, *fault.Error) {
-	c, err := joblog.Window(r.Home.Log(rec.ID), off, PageBytes)
+	c, err := joblog.Window(r.log(rec), off, PageBytes)
 	if errors.Is(err, fs.ErrNotExist) && rec.empty() { // nothing printed: no loss
 		if off == 0 {
 			return pageView{base: rec.base(joblog.Info{})}, nil

@@ -41,7 +41,7 @@ func (r Reader) search(rec Record, a session.ReadTranscriptCall) (any, *fault.Er
 	if a.OffsetBytes != nil {
 		from = *a.OffsetBytes
 	}
-	found, err := joblog.Search(r.Home.Log(rec.ID), re, from, o)
+	found, err := joblog.Search(r.log(rec), re, from, o)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && rec.empty():
 		return searchView{base: rec.base(joblog.Info{}), Match: *a.OutputMatch, Lines: []searchLine{}}, nil

@@ -13,6 +13,8 @@
 //	    files/<sha256>           events of more than 1 MiB that a line names
 //	    scratch/                 EVENER_SCRATCH_DIR
 //
+// With a state home, sessions/ stands below <state home>/projects/<project>.
+//
 // Folders are 0700, files 0600. Session and job ids are checked before they
 // become part of a path, so no name from outside leaves the folder.
 package store

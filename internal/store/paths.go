@@ -17,6 +17,9 @@ type Home struct {
 	Project string
 	// Sessions holds one folder a session.
 	Sessions string
+	// Projects holds one folder a project, of which this is one; empty where
+	// sessions do not stand in a state home.
+	Projects string
 }
 
 const folder = ".evener"
