@@ -104,6 +104,7 @@ type running struct {
 	cmd    *exec.Cmd
 	done   chan error
 	server *server // the one thing that is no process
+	tty    *tty    // its terminal, if it has one
 }
 
 // start NAME COMMAND...: runs it in the background. env finds it by the script's
@@ -160,6 +161,7 @@ func cmdJoin(ts *testscript.TestScript, neg bool, args []string) {
 		if got := ended(err); got != args[1] {
 			ts.Fatalf("%s ended with %s, want %s", args[0], got, args[1])
 		}
+		r.tty.check(ts)
 	case <-time.After(2 * patience):
 		ts.Fatalf("%s still runs after %v", args[0], 2*patience)
 	}

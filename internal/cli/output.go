@@ -22,8 +22,8 @@ func (r *runner) emit(e host.Event) {
 	switch {
 	case r.options.verbose:
 		r.err.Write(line)
-	case isTerminalWriter(r.err):
-		progress(r.err, e)
+	case r.live != nil:
+		r.live.event(e)
 	}
 }
 
@@ -51,11 +51,14 @@ func (r *runner) warn(message string) {
 	defer r.mu.Unlock()
 	line := host.Warning(r.tree.Root, time.Now(), message).Line()
 	r.event(line)
-	if r.options.verbose {
+	switch {
+	case r.options.verbose:
 		r.err.Write(line)
-		return
+	case r.live != nil:
+		r.live.warn(message)
+	default:
+		fmt.Fprintf(r.err, "evener: warning: %s\n", strings.ReplaceAll(message, "\n", " "))
 	}
-	fmt.Fprintf(r.err, "evener: warning: %s\n", strings.ReplaceAll(message, "\n", " "))
 }
 
 // failOutput says that standard output could not be written.

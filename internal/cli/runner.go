@@ -35,6 +35,7 @@ type runner struct {
 	config  config.Config
 	tree    *store.Tree
 	created bool
+	live    *live // what a person at a terminal sees; nil for none
 
 	mu     sync.Mutex // guards out and err, which the loop and its helpers write
 	events *host.Projector
@@ -78,11 +79,13 @@ func (r *runner) run(m model.Model, prompt string) int {
 		dir = s.Dir
 	}
 	r.events = host.NewProjector(tool.Decode, s)
+	r.live = newLive(r.env, r.tree.Root, r.options, r.config.Output)
+	defer r.live.close() // of the ends that nothing is printed after
 	t, err := supervisor.New(supervisor.Options{
 		Store: r.tree, Model: m, Decode: tool.Decode, Env: commandEnv(r.environ), OutputCap: r.config.OutputCapBytes,
 		StopGrace: time.Duration(r.config.StopGraceMS) * time.Millisecond,
 		Reader:    evidence.Reader{Home: r.tree.Home, MaxChars: int(r.config.ReadTranscriptChars)},
-		Observe:   r.observe, Warn: r.warn,
+		Observe:   r.observe, Warn: r.warn, Progress: r.live.progress,
 	})
 	if err != nil {
 		return r.failState(errors.Join(err, r.tree.Close()))
@@ -96,15 +99,23 @@ func (r *runner) run(m model.Model, prompt string) int {
 	t.Start()
 	if err := r.feed(t, dir, prompt); err != nil {
 		t.Post(session.Abandon{})
-		if failed := t.Wait(); failed != nil { // why the prompt was not taken
+		if failed := r.wait(t); failed != nil { // why the prompt was not taken
 			return r.failState(failed)
 		}
 		return r.refusal(err)
 	}
-	if err := t.Wait(); err != nil {
+	if err := r.wait(t); err != nil {
 		return r.failState(err)
 	}
 	return r.report()
+}
+
+// wait waits for the end of the run; what is printed after it has the terminal
+// to itself.
+func (r *runner) wait(t *supervisor.Tree) error {
+	err := t.Wait()
+	r.live.close()
+	return err
 }
 
 // feed settles what a lost process left open, then hands in the prompt.
@@ -212,9 +223,13 @@ func (r *runner) onSignals(t *supervisor.Tree) (stop func()) {
 				r.mu.Unlock()
 				switch {
 				case again:
+					r.live.leave()
 					os.Exit(signalStatus(s))
 				case fed:
 					t.Post(session.Close{Why: signalName(s)})
+					fallthrough
+				default:
+					r.live.signalled(s)
 				}
 			case <-quit:
 				return
@@ -268,6 +283,9 @@ func (r *runner) report() int {
 		}
 	default:
 		if res.Message != "" {
+			if r.live != nil && isTerminalWriter(r.out) { // the report stands apart from what was shown
+				fmt.Fprintln(r.err)
+			}
 			if err := printReport(r.out, res.Message); err != nil {
 				return r.failOutput("write the report", err)
 			}

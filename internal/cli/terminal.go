@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
-	"evener/internal/host"
-	"evener/internal/session"
 	"evener/internal/text"
-	"evener/internal/transcript"
 )
 
 func isTerminal(f *os.File) bool {
@@ -23,40 +20,47 @@ func isTerminalWriter(w io.Writer) bool {
 	return ok && isTerminal(f)
 }
 
+// columns is how wide the terminal is now; one that does not say has 80.
+func columns(f *os.File) int {
+	if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
+		return int(size.Col)
+	}
+	return 80
+}
+
+// inForeground: a process in the background does not draw over what its user
+// does with the terminal. A terminal that is not the process's own has no such
+// order.
+func inForeground(f *os.File) bool {
+	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
+}
+
+// obeys: the terminal knows control sequences.
+func obeys(getenv func(string) string) bool {
+	kind := getenv("TERM")
+	return kind != "" && kind != "dumb"
+}
+
+// spinnerFor is what turns in the status line, by what the terminal can show.
+func spinnerFor(getenv func(string) string) []rune {
+	locale := getenv("LANG")
+	for _, name := range []string{"LC_CTYPE", "LC_ALL"} {
+		if v := getenv(name); v != "" {
+			locale = v
+		}
+	}
+	locale = strings.ToLower(locale)
+	if getenv("TERM") == "linux" || !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8") {
+		return []rune(`|/-\`)
+	}
+	return []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+}
+
 // oneLine shows a description, or else a command, in a few words.
 func oneLine(description, command string) string {
 	if description == "" {
 		description = command
 	}
 	return text.Preview(description, 60)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
-}
-
-// progress shows one line for what a person at a terminal wants to see happen.
-func progress(w io.Writer, e host.Event) {
-	if e.Event == "SESSION_START" {
-		fmt.Fprintf(w, "· session %s\n", e.Session)
-	}
-	switch d := e.Data.(type) {
-	case transcript.AssistantSaid:
-		for _, c := range d.Calls {
-			if c.Name != "communicate" {
-				fmt.Fprintf(w, "· %s %s\n", c.Name, text.Preview(c.Arguments, 68-len(c.Name)))
-			}
-		}
-	case host.CommunicateData:
-		if !d.EndTurn {
-			fmt.Fprintf(w, "· %s\n", text.Printable(d.Message))
-		}
-	case session.JobsAwaited:
-		fmt.Fprintf(w, "· waiting for %d running %s\n", len(d.Jobs), plural(len(d.Jobs), "job"))
-	case host.JobData:
-		fmt.Fprintf(w, "· job %s %s %s\n", d.Job, d.Status, oneLine(d.Description, d.Command))
-	}
 }

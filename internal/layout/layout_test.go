@@ -41,8 +41,9 @@ var imports = map[string]string{
 	"supervisor": shell,
 	"audit":      core + " journal store joblog",
 	"plugin":     ground, "hook": ground + " plugin",
+	"term": "text",
 	"host": shell + " supervisor audit plugin hook",
-	"cli":  shell + " supervisor audit plugin hook host",
+	"cli":  shell + " supervisor audit plugin hook host term",
 	"main": "cli proc", // the keeper is the same binary
 
 	"layout": "", "clauses": "", "demo": "",
@@ -71,9 +72,10 @@ const goroutines = "supervisor proc model host"
 
 // goFiles are the single files beside them that may, with the reason.
 var goFiles = map[string]string{
-	"journal/journal.go":     "starts the one writer of a journal, which syncs while its callers go on",
-	"internal/cli/runner.go": "signals arrive beside the run; the goroutine is joined before the end",
-	"internal/store/lock.go": "flock cannot be given a limit; a wait that runs out is left behind by a program that exits",
+	"journal/journal.go":      "starts the one writer of a journal, which syncs while its callers go on",
+	"internal/cli/runner.go":  "signals arrive beside the run; the goroutine is joined before the end",
+	"internal/term/screen.go": "one goroutine writes to the terminal, which may be held up; Close joins it",
+	"internal/store/lock.go":  "flock cannot be given a limit; a wait that runs out is left behind by a program that exits",
 }
 
 func TestLayout(t *testing.T) {

@@ -22,7 +22,7 @@ func (t *Tree) callModel(n int64) {
 		r.Session = string(t.o.Store.Root)
 		var reply model.Reply
 		if err == nil {
-			reply, err = t.o.Model.Complete(ctx, r, t.retried)
+			reply, err = t.o.Model.Complete(ctx, r, t.progress)
 		}
 		if err != nil {
 			if !errors.Is(err, context.Canceled) {
@@ -37,7 +37,8 @@ func (t *Tree) callModel(n int64) {
 	})
 }
 
-func (t *Tree) retried(p model.Progress) {
+func (t *Tree) progress(p model.Progress) {
+	t.o.Progress(p)
 	if p.Failed != nil {
 		t.o.Warn(fmt.Sprintf("model request failed (%v), trying again in %v", p.Failed, p.After.Round(1e7)))
 	}

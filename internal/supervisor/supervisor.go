@@ -39,6 +39,8 @@ type Options struct {
 	Observe func(tree.Write)
 	// Warn is told what no journal line says: repairs, retries, a full disk. May be nil.
 	Warn func(string)
+	// Progress is told how far a model request has come, beside the loop. It must not wait. May be nil.
+	Progress func(model.Progress)
 }
 
 // Tree runs the loop of one tree.
@@ -73,6 +75,9 @@ func New(o Options) (*Tree, error) {
 	}
 	if o.Warn == nil {
 		o.Warn = func(string) {}
+	}
+	if o.Progress == nil {
+		o.Progress = func(model.Progress) {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &Tree{
