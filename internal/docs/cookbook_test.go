@@ -18,7 +18,7 @@ var answers = []struct{ recipe, want string }{
 	{`"attention.armed").data.frame`, `(?m)^<job-notification [^\n]*"completed"(?s:.*)^<job-notification [^\n]*"runtime_lost"`},
 	{`"request \(.request): \($text[$id])"`, `(?m)^request 3: <job-notification [^\n]*completed(?s:.*)^request \d+: <job-notification [^\n]*reason="runtime_lost"`},
 	{`"transcript.result"`, `shell: \{"job_id":"job_\w+","type":"shell","mode":"background"(?s:.*)interrupted: evener ended while the command ran`},
-	{`"session.context_set"`, `(?m)^You are Evener's agent(?s:.*)^shell job_status job_list job_stop read_transcript communicate$`},
+	{`"session.context_set"`, `(?m)^You are Evener's agent(?s:.*)^shell read_file .* communicate$`},
 	{`(.calls[]? | `, `(?m)^request 1: I build in the background\.\n  shell \{"command":"echo building`},
 	{`"turn.reported"`, `^The build \(job_\w+\) completed\. The soak test .* was lost`},
 	{`"restarted"`, `job\.finished job_\w+(?s:.*)attention\.armed job_(?s:.*)transcript\.result call_(?s:.*)turn\.ended (?s:.*)run\.ended`},

@@ -26,7 +26,7 @@ rather than go on from half of a decision.
 var plainTypes = map[string]string{
 	"int": "integer", "int64": "integer", "uint64": "integer", "bool": "boolean", "string": "string", "map": "object",
 	"[]string": "list of strings", "[]int": "list of integers", "[]id.Job": "list of job ids", "id.Job": "job id", "id.Session": "session id", "json.RawMessage": "JSON",
-	"Mode": "string", "Status": "string", "StopBy": "string", "RunOutcome": "string", "TurnKind": "string", "TurnOutcome": "string", "ConsumedBy": "string",
+	"Mode": "string", "Status": "string", "StopBy": "string", "RunOutcome": "string", "TurnKind": "string", "TurnOutcome": "string", "ConsumedBy": "string", "FileUse": "string",
 }
 
 var tableRow = regexp.MustCompile(`kind\[(\w+)\.(\w+)\]`)

@@ -19,6 +19,9 @@ var results = map[string][][3]string{
 	"job_stop":   {{"internal/job", "StopResult", ""}},
 	"read_transcript": {{"internal/evidence", "markdownView", ""}, {"internal/evidence", "meta", "meta."}, {"internal/evidence", "pageView", ""},
 		{"internal/evidence", "searchView", ""}, {"internal/evidence", "searchLine", "lines[]."}},
+	"read_file":   {{"internal/files", "readData", ""}},
+	"write_file":  {{"internal/files", "writeData", ""}},
+	"edit_file":   {{"internal/files", "editData", ""}},
 	"communicate": nil, // its result has no name; see below
 }
 
@@ -91,8 +94,10 @@ func TestCodesDocument(t *testing.T) {
 		"InvalidRequest": fault.InvalidRequest, "PermissionRequired": fault.PermissionRequired, "TargetNotFound": fault.TargetNotFound,
 		"TargetTerminal": fault.TargetTerminal, "NotControllable": fault.NotControllable, "OutputUnavailable": fault.OutputUnavailable,
 		"TreeAtCapacity": fault.TreeAtCapacity, "UnknownTool": fault.UnknownTool, "Closing": fault.Closing, "StateFull": fault.StateFull,
+		"FileNotFound": fault.FileNotFound, "FileUnread": fault.FileUnread, "FileChanged": fault.FileChanged, "FileDenied": fault.FileDenied,
+		"FileFailed": fault.FileFailed, "DirectoryGone": fault.DirectoryGone,
 	} {
-		for _, dir := range []string{"session", "job", "tool", "evidence"} {
+		for _, dir := range []string{"session", "job", "tool", "evidence", "files"} {
 			if usesCode(t, "internal/"+dir, name) && !slices.Contains(used, string(code)) {
 				used = append(used, string(code))
 			}

@@ -59,6 +59,13 @@ type ReadOutput struct {
 	Job  id.Job
 }
 
+// UseFiles carries out a call of a file tool, with what the session has seen of
+// files. Paths are relative to Dir. Answered by FilesDone.
+type UseFiles struct {
+	Call string // call id
+	Dir  string
+}
+
 // SetTimer posts a TimerFired input with this key after the time has passed
 // on the monotonic clock. A timer that comes too late is ignored by its rule.
 type SetTimer struct {
@@ -78,5 +85,6 @@ func (Detach) effect()         {}
 func (CallModel) effect()      {}
 func (CancelModel) effect()    {}
 func (ReadOutput) effect()     {}
+func (UseFiles) effect()       {}
 func (SetTimer) effect()       {}
 func (EndRun) effect()         {}

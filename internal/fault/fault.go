@@ -20,6 +20,12 @@ const (
 	UnknownTool         Code = "unknown_tool"
 	Closing             Code = "session_closing"
 	StateFull           Code = "state_full"
+	FileNotFound        Code = "file_not_found"
+	FileUnread          Code = "file_unread"
+	FileChanged         Code = "file_changed"
+	FileDenied          Code = "file_denied"
+	FileFailed          Code = "file_failed"
+	DirectoryGone       Code = "directory_gone"
 	LegacyDelegateState Code = "legacy_delegate_state"
 	LegacyDelegateWatch Code = "legacy_delegate_watch_state"
 )

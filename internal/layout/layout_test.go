@@ -22,7 +22,7 @@ const (
 	ground = "id fault text effect"
 	nouns  = "job watch delegate attention transcript policy"
 	core   = ground + " " + nouns + " session tree"
-	shell  = core + " journal store joblog proc model tool config evidence schema"
+	shell  = core + " journal store joblog proc model tool config evidence files schema"
 )
 
 // imports lists, for each package, the packages of this module that it may
@@ -37,6 +37,7 @@ var imports = map[string]string{
 	"proc":       ground + " joblog watch",
 	"store":      core + " journal",
 	"evidence":   core + " joblog store",
+	"files":      core,
 	"tool":       core + " schema",
 	"supervisor": shell,
 	"audit":      core + " journal store joblog",

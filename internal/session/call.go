@@ -50,6 +50,48 @@ type ReadTranscriptCall struct {
 	ExpandTurn   *int64  `json:"expand_turn" optional:"" hidden:""`
 }
 
+// ReadFileCall reads lines of a text file.
+type ReadFileCall struct {
+	Path   string `json:"path" doc:"Relative to the working directory, absolute, or ~/..."`
+	Offset int64  `json:"offset" optional:"" doc:"First line, from 1."`
+	Limit  int64  `json:"limit" optional:"" doc:"Lines; default and most 2000."`
+}
+
+// WriteFileCall makes a file or replaces all of it.
+type WriteFileCall struct {
+	Path    string `json:"path"`
+	Content string `json:"content" doc:"All of the new content."`
+}
+
+// EditFileCall replaces a text in a file.
+type EditFileCall struct {
+	Path       string `json:"path"`
+	OldString  string `json:"old_string" doc:"The text to replace, exactly as in the file, without line numbers."`
+	NewString  string `json:"new_string"`
+	ReplaceAll bool   `json:"replace_all" optional:"" doc:"Every occurrence. Otherwise there must be just one."`
+}
+
+// ListFilesCall lists a folder, or finds files by name below it.
+type ListFilesCall struct {
+	Path           string `json:"path" optional:"" doc:"Folder; default the working directory."`
+	Pattern        string `json:"pattern" optional:"" doc:"Glob such as **/*_test.go or src/**/*.{ts,tsx}; one without / matches names at any depth, one that ends in / folders."`
+	Limit          int64  `json:"limit" optional:"" doc:"Entries; default 200, most 1000."`
+	Offset         int64  `json:"offset" optional:"" doc:"Entries to skip."`
+	IncludeIgnored bool   `json:"include_ignored" optional:"" doc:"Also what .gitignore excludes."`
+}
+
+// SearchFilesCall searches the content of files.
+type SearchFilesCall struct {
+	Pattern        string `json:"pattern" doc:"RE2, matched line by line; (?i) ignores case."`
+	Path           string `json:"path" optional:"" doc:"File or folder; default the working directory."`
+	Glob           string `json:"glob" optional:"" doc:"Only files that match, such as *.go."`
+	ContextLines   int64  `json:"context_lines" optional:"" doc:"Lines around each match, 0 to 20."`
+	FilesOnly      bool   `json:"files_only" optional:"" doc:"Only the paths of files with a match."`
+	Limit          int64  `json:"limit" optional:"" doc:"Matches, or files with files_only; default 100, most 1000."`
+	Offset         int64  `json:"offset" optional:"" doc:"Matches or files to skip."`
+	IncludeIgnored bool   `json:"include_ignored" optional:"" doc:"Also what .gitignore excludes."`
+}
+
 // CommunicateCall is the model's word to its user or owner.
 type CommunicateCall struct {
 	Message string             `json:"message" doc:"What to tell the user."`
@@ -69,4 +111,9 @@ func (JobStatusCall) call()      {}
 func (JobListCall) call()        {}
 func (JobStopCall) call()        {}
 func (ReadTranscriptCall) call() {}
+func (ReadFileCall) call()       {}
+func (WriteFileCall) call()      {}
+func (EditFileCall) call()       {}
+func (ListFilesCall) call()      {}
+func (SearchFilesCall) call()    {}
 func (CommunicateCall) call()    {}

@@ -76,6 +76,8 @@ func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
 		w.detached(in)
 	case ReadDone:
 		w.readDone(in)
+	case FilesDone:
+		w.filesDone(in)
 	case TimerFired:
 		w.timer(in.Key)
 	case Close:

@@ -9,7 +9,7 @@
 //
 //	idle      Prompt            turn.started, transcript.user, turn.requested
 //	turn      Replied           transcript.assistant, then each call in order until one must wait
-//	turn      Launched, Exited, Detached, ReadDone, TimerFired   results of the waiting call
+//	turn      Launched, Exited, Detached, ReadDone, FilesDone, TimerFired   results of the waiting call
 //	turn      all calls done    turn.requested, or turn.ended after communicate(end_turn=true) or bare text
 //	turn      ModelFailed       turn.ended failed; a run of one prompt ends with it
 //	idle      notice armed      turn.started notification

@@ -67,6 +67,16 @@ type ReadDone struct {
 	Data    []byte `json:"-"`
 }
 
+// FilesDone: a file tool has its result; it stands in the line's
+// transcript.result and file.seen.
+type FilesDone struct {
+	Call    string    `json:"call_id"`
+	IsError bool      `json:"-"`
+	Text    string    `json:"-"`
+	Data    []byte    `json:"-"`
+	Seen    *FileSeen `json:"-"`
+}
+
 // TimerFired: the time of a SetTimer effect has passed.
 type TimerFired struct {
 	Key string `json:"key"`
@@ -97,6 +107,7 @@ func (LaunchFailed) Kind() string { return "process.launch_failed" }
 func (Exited) Kind() string       { return "process.exited" }
 func (Detached) Kind() string     { return "process.detached" }
 func (ReadDone) Kind() string     { return "read.done" }
+func (FilesDone) Kind() string    { return "files.done" }
 func (TimerFired) Kind() string   { return "timer.fired" }
 func (Close) Kind() string        { return "close" }
 func (Abandon) Kind() string      { return "abandon" }

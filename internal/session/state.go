@@ -22,8 +22,9 @@ type State struct {
 	Attention  attention.State
 
 	jobs  map[id.Job]*job.State
-	order []id.Job // in the order intended
-	kept  int64    // output bytes of ended jobs that are not pruned
+	order []id.Job             // in the order intended
+	files map[string]KnownFile // by path, see FileSeen
+	kept  int64                // output bytes of ended jobs that are not pruned
 
 	Run      Run
 	Turn     *Turn // nil while idle
@@ -74,7 +75,7 @@ type Turn struct {
 
 // New is a session without history.
 func New() *State {
-	return &State{Transcript: transcript.New(), Attention: attention.New(), jobs: map[id.Job]*job.State{}}
+	return &State{Transcript: transcript.New(), Attention: attention.New(), jobs: map[id.Job]*job.State{}, files: map[string]KnownFile{}}
 }
 
 // Job finds a job that callers may know: one with a durable record. Ephemeral
@@ -128,6 +129,8 @@ func (s *State) Apply(at time.Time, e Event) error {
 		s.ID, s.Root, s.Dir, s.Created = e.Session, e.Root, e.Dir, at
 	case ContextSet:
 		s.Context = e
+	case FileSeen:
+		return s.applyFile(e)
 	case RunStarted, JobsAwaited, WaitExpired, RunEnding, RunEnded:
 		return s.applyRun(e)
 	default:

@@ -249,7 +249,7 @@ func (w *work) finishClose(force bool) {
 				w.refuse(c, notRun(c))
 				continue
 			}
-			w.refuse(c, fault.New(fault.Closing, "%s: interrupted: the session closed while the call was in progress", c.Name))
+			w.refuse(c, fault.New(fault.Closing, "%s: interrupted: the session closed while the call was in progress%s", c.Name, mayHaveWritten(c)))
 		}
 		w.emit(TurnEnded{Turn: s.Turn.N, Outcome: TurnInterrupted, Reason: s.Run.Ending})
 	}

@@ -30,6 +30,7 @@ var kinds = table(
 	kind[session.Created], kind[session.ContextSet],
 	kind[session.RunStarted], kind[session.JobsAwaited], kind[session.WaitExpired], kind[session.RunEnding], kind[session.RunEnded],
 	kind[session.TurnStarted], kind[session.Requested], kind[session.Reported], kind[session.TurnEnded],
+	kind[session.FileSeen],
 	kind[transcript.UserSaid], kind[transcript.AssistantSaid], kind[transcript.Answered],
 	kind[attention.Armed], kind[attention.Consumed], kind[attention.SettledInline],
 	kind[job.Intended], kind[job.Started], kind[job.Promoted], kind[job.StopRequested], kind[job.Finished], kind[job.OutputPruned],

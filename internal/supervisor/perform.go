@@ -51,6 +51,8 @@ func (t *Tree) perform(effects []tree.Effect) {
 			}
 		case effect.ReadOutput:
 			t.read(e)
+		case effect.UseFiles:
+			t.useFiles(e)
 		case effect.SetTimer:
 			t.setTimer(e)
 		case effect.EndRun:

@@ -111,7 +111,7 @@ func TestDecodeUnknownTool(t *testing.T) {
 		if got != nil || refusal == nil || refusal.Code != fault.UnknownTool {
 			t.Fatalf("%q: got %v, %v", name, got, refusal)
 		}
-		want := "the tools are shell, job_status, job_list, job_stop, read_transcript, communicate"
+		want := "the tools are " + strings.Join(names(), ", ")
 		if !strings.HasSuffix(refusal.Text, want) || strings.Contains(refusal.Text, "\n") {
 			t.Errorf("%q: %s", name, refusal.Text)
 		}

@@ -148,6 +148,8 @@ func (s *sim) perform(e effect.Effect) (ended bool) {
 		}
 	case effect.Detach:
 		s.asked = append(s.asked, e.Call)
+	case effect.UseFiles:
+		s.asked = append(s.asked, e.Call)
 	case effect.ReadOutput:
 		s.asked = append(s.asked, e.Call)
 	case effect.SetTimer:
@@ -236,10 +238,14 @@ func (s *sim) step() {
 		s.decide(s.exit())
 	case 12:
 		call := pick(s, "call", append(slices.Clone(s.asked), "nobody")...)
-		if rapid.Bool().Draw(s.t, "as read") {
+		switch s.below(3) {
+		case 0:
 			s.decide(session.ReadDone{Call: call, Data: []byte(`{"content":""}`)})
-		} else {
+		case 1:
 			s.decide(session.Detached{Call: call, PID: 7})
+		case 2:
+			by := pick(s, "by", session.FileRead, session.FileWritten, session.FileEdited)
+			s.decide(session.FilesDone{Call: call, Text: "1\tx", Seen: &session.FileSeen{Path: pick(s, "file", "/a", "/b"), By: by, SHA256: pick(s, "sum", "x", "y", ""), From: 1, To: 1, Lines: 2}})
 		}
 	case 13, 14:
 		s.decide(session.TimerFired{Key: pick(s, "timer", append(slices.Clone(s.timers), "close", "jobs", "x")...)})
@@ -274,7 +280,7 @@ func (s *sim) reply() session.Replied {
 	for range s.below(4) {
 		j := s.newest()
 		name, args := "shell", fmt.Sprintf(`{"command":"x","mode":%q,"max_runtime_ms":%d}`, pick(s, "how", "foreground", "background", "detached"), pick(s, "limit", 0, 5000, -1))
-		switch s.below(9) {
+		switch s.below(10) {
 		case 0:
 			name, args = "job_status", fmt.Sprintf(`{"target":%q}`, j)
 		case 1:
@@ -285,6 +291,8 @@ func (s *sim) reply() session.Replied {
 			name, args = "read_transcript", fmt.Sprintf(`{"transcript_ref":"job:%s"}`, j)
 		case 4:
 			name, args = "communicate", fmt.Sprintf(`{"message":"m","end_turn":%v}`, pick(s, "end", true, false))
+		case 9:
+			name, args = "write_file", fmt.Sprintf(`{"path":%q,"content":"x"}`, pick(s, "path", "/a", ""))
 		case 5:
 			name, args = pick(s, "name", "shell", "job_kill"), "{"
 		}

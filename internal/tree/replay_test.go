@@ -167,6 +167,14 @@ func (l line) input() session.Input {
 		a, _ := get[transcript.Answered](l)
 		in.IsError, in.Text, in.Data = a.IsError, a.Text, a.Data
 		return in
+	case "files.done":
+		in := read[session.FilesDone](l.t, l.cause)
+		a, _ := get[transcript.Answered](l)
+		in.IsError, in.Text, in.Data = a.IsError, a.Text, a.Data
+		if seen, ok := get[session.FileSeen](l); ok {
+			in.Seen = &seen
+		}
+		return in
 	case "timer.fired":
 		return read[session.TimerFired](l.t, l.cause)
 	case "close":

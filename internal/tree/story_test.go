@@ -39,6 +39,7 @@ var update = flag.Bool("update", false, "rewrite the golden halves of the storie
 //	exited JOB {JSON of the exit}
 //	detached CALL PID | detached CALL ! TEXT
 //	read CALL {JSON} | read CALL ! TEXT
+//	files CALL {JSON of what was seen} "TEXT" | files CALL ! TEXT
 //	timer KEY                  whether it is due or not
 //	at +DURATION               lets time pass and fires what is due
 //	close WHY | abandon
@@ -253,6 +254,8 @@ func (p *player) input(verb, rest string, more []string) session.Input {
 			return session.ReadDone{Call: first, IsError: true, Text: why}
 		}
 		return session.ReadDone{Call: first, Data: []byte(text)}
+	case "files":
+		return w.files(first, text)
 	case "timer":
 		return session.TimerFired{Key: w.real(rest)}
 	case "close":

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -211,6 +212,27 @@ func (w *world) exit(j id.Job, x job.Exit) session.Exited {
 	o := w.output(j)
 	x.Total, x.Head, x.Tail = o.Total, o.Head, o.Tail
 	return session.Exited{Job: j, Exit: x}
+}
+
+// files is what a file tool came to: what it saw, if anything, and its text.
+func (w *world) files(call, rest string) session.FilesDone {
+	w.t.Helper()
+	if why, bad := strings.CutPrefix(rest, "! "); bad {
+		return session.FilesDone{Call: call, IsError: true, Text: why}
+	}
+	in := session.FilesDone{Call: call, Data: []byte(`{"path":"x"}`)}
+	d := json.NewDecoder(strings.NewReader(rest))
+	var seen *session.FileSeen
+	if err := d.Decode(&seen); err != nil {
+		w.t.Fatalf("files %s: %v", rest, err)
+	}
+	in.Seen = seen
+	text, err := strconv.Unquote(strings.TrimSpace(rest[d.InputOffset():]))
+	if err != nil {
+		w.t.Fatalf("files %s: %v", rest, err)
+	}
+	in.Text = text
+	return in
 }
 
 // lost is what a new process finds after the old one is gone.
