@@ -30,8 +30,9 @@ the working directory, the one that was active last, and says which; a delegate'
 session does not count, and one that another process holds is refused, not passed over.
 
 --model openai/NAME asks the endpoint of --base-url or OPENAI_BASE_URL, with the key in
-OPENAI_API_KEY if it wants one. --model script/FILE answers from a file and opens no
-connection; script/builtin:demo came with the program.
+OPENAI_API_KEY if it wants one; PROVIDER/NAME one that the user's configuration names.
+--model exec/NAME runs a command of that configuration for each reply. --model script/FILE
+answers from a file and opens no connection; script/builtin:demo came with the program.
 
 The process ends when the model has reported and its notices are told; background
 jobs that still run are announced to the model once, then ended. With --wait-jobs it

@@ -111,10 +111,11 @@ func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
 	if cfg.Model == "" {
 		return e.fail(exitUsage, "--model openai/NAME with --base-url URL asks a server; --model script/builtin:demo needs none", "no model: give --model provider/name, or set \"model\" in the configuration")
 	}
-	m, err := openModel(cfg)
+	m, err := e.openModel(cfg)
 	if err != nil {
 		return e.fail(exitUsage, "", "%v", err)
 	}
+	defer m.close()
 	boot := proc.BootID()
 	var t *store.Tree
 	if target != "" {

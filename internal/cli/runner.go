@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,7 +20,6 @@ import (
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/joblog"
-	"evener/internal/model"
 	"evener/internal/proc"
 	"evener/internal/session"
 	"evener/internal/store"
@@ -53,26 +53,8 @@ func entropy() id.Entropy {
 	return e
 }
 
-// openModel opens the model that the configuration names.
-func openModel(c config.Config) (model.Model, error) {
-	stream := "on"
-	if !c.ModelStream {
-		stream = "off"
-	}
-	m, err := model.Open(c.Model, model.Config{
-		BaseURL: c.BaseURL, APIKey: c.APIKey, Stream: stream, ContextTokens: c.ContextTokens, Tries: int(c.ModelRetries) + 1,
-		ConnectTimeout: time.Duration(c.ModelConnectTimeoutMS) * time.Millisecond,
-		IdleTimeout:    time.Duration(c.ModelIdleTimeoutMS) * time.Millisecond,
-		Builtin:        builtinScripts(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &warnsOnce{Model: m}, nil
-}
-
 // run runs the prompt and reports; it closes the tree.
-func (r *runner) run(m model.Model, prompt string) int {
+func (r *runner) run(m opened, prompt string) int {
 	s := r.tree.State.Session()
 	dir := r.dir
 	if !r.created && s.Dir != "" {
@@ -82,7 +64,7 @@ func (r *runner) run(m model.Model, prompt string) int {
 	r.live = newLive(r.env, r.tree.Root, r.options, r.config.Output)
 	defer r.live.close() // of the ends that nothing is printed after
 	t, err := supervisor.New(supervisor.Options{
-		Store: r.tree, Model: m, Decode: tool.Decode, Env: commandEnv(r.environ), OutputCap: r.config.OutputCapBytes,
+		Store: r.tree, Model: m.Model, Params: m.params, Decode: tool.Decode, Env: commandEnv(r.environ, r.config.KeyVariables()), OutputCap: r.config.OutputCapBytes,
 		StopGrace: time.Duration(r.config.StopGraceMS) * time.Millisecond,
 		Reader:    evidence.Reader{Home: r.tree.Home, MaxChars: int(r.config.ReadTranscriptChars)},
 		Observe:   r.observe, Warn: r.warn, Progress: r.live.progress,
@@ -323,11 +305,10 @@ func (r *runner) systemPrompt(dir string, created time.Time) string {
 	return tool.SystemPrompt(e)
 }
 
-// withheld variables never reach a command: keys, and what each command gets
-// anew from its own session.
+// withheld variables never reach a command: what each command gets anew from its own session.
 func withheld(name string) bool {
 	switch name {
-	case "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "EVENER_JOB_ID", "EVENER_SESSION_ID", "EVENER_SCRATCH_DIR", "TMPDIR":
+	case "EVENER_JOB_ID", "EVENER_SESSION_ID", "EVENER_SCRATCH_DIR", "TMPDIR":
 		return true
 	}
 	return false
@@ -336,10 +317,10 @@ func withheld(name string) bool {
 // commandEnv is the environment of commands: this process's own without keys
 // and without what names a session that it may run in, and with what keeps
 // programs from waiting for a person.
-func commandEnv(environ []string) []string {
+func commandEnv(environ, keys []string) []string {
 	defaults := map[string]string{"GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "TERM": "dumb"}
 	var out []string
-	for _, kv := range environ {
+	for _, kv := range without(environ, keys) {
 		name, _, _ := strings.Cut(kv, "=")
 		if withheld(name) {
 			continue
@@ -353,4 +334,12 @@ func commandEnv(environ []string) []string {
 		}
 	}
 	return out
+}
+
+// without is an environment without some variables.
+func without(environ, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(names, name)
+	})
 }

@@ -28,9 +28,11 @@ const FallbackCommandTimeoutMS = 10_000
 // Config holds every effective value. Load makes it; the zero value is not
 // usable. Keys, bounds and units stand in the table.
 type Config struct {
+	Endpoint                // of the openai provider
 	Model                   string
-	BaseURL                 string
 	APIKey                  string
+	Providers               map[string]*Provider
+	Exec                    map[string]*Exec
 	StateDir                string
 	StateHome               string
 	Output                  string
@@ -47,11 +49,6 @@ type Config struct {
 	MaxToolRounds           int64
 	MaxConcurrentShells     int64
 	MaxSubagentDepth        int64
-	ModelStream             bool
-	ModelConnectTimeoutMS   int64
-	ModelIdleTimeoutMS      int64
-	ModelRetries            int64
-	ContextTokens           int64
 
 	origins map[string]Origin
 }
@@ -114,7 +111,9 @@ func UserFile(getenv func(string) string) string {
 func Load(s Sources) (Config, error) {
 	c := Config{origins: map[string]Origin{}}
 	for i := range table {
-		table[i].store(&c, table[i].def)
+		if table[i].named == nil {
+			table[i].store(&c, table[i].def)
+		}
 		c.origins[table[i].name] = Origin{Source: Default}
 	}
 	for _, file := range []struct {
@@ -138,6 +137,7 @@ func Load(s Sources) (Config, error) {
 			return Config{}, err
 		}
 	}
+	c.inherit()
 	return c, nil
 }
 
@@ -152,29 +152,40 @@ func (c *Config) loadFile(path string, from Source) error {
 	if err != nil {
 		return &Error{At: path, Text: fmt.Sprintf("reading the configuration: %v", err)}
 	}
-	settings, err := parseFile(path, data)
+	f, settings, err := parseFile(path, data)
 	if err != nil {
 		return err
 	}
 	for _, s := range settings {
-		at := fmt.Sprintf("%s:%d", path, s.line)
 		k := find(s.key)
-		if k == nil {
-			return &Error{At: at, Text: fmt.Sprintf("unknown key %q; evener config lists the keys", s.key)}
+		switch {
+		case k == nil:
+			return &Error{At: f.at(s), Text: fmt.Sprintf("unknown key %q; evener config lists the keys", s.key)}
+		case !k.allows(from):
+			return f.fault(s, k.misplaced(from))
+		case k.named != nil:
+			err = c.loadNamed(f, k, s, from)
+		default:
+			err = c.take(f, k, s, from)
 		}
-		if !k.allows(from) {
-			return &Error{At: at, Key: k.name, Text: k.misplaced(from)}
+		if err != nil {
+			return err
 		}
-		value, bad := k.fromJSON(s.value)
-		if bad == "" && from == Project && k.project != nil {
-			bad = k.project(value)
-		}
-		if bad != "" {
-			return &Error{At: at, Key: k.name, Text: bad}
-		}
-		k.store(c, value)
-		c.origins[k.name] = Origin{from, at}
 	}
+	return nil
+}
+
+// take takes the value of one setting.
+func (c *Config) take(f *source, k *key, s setting, from Source) error {
+	value, bad := k.fromJSON(s.value)
+	if bad == "" && from == Project && k.project != nil {
+		bad = k.project(value)
+	}
+	if bad != "" {
+		return f.fault(s, bad)
+	}
+	k.store(c, value)
+	c.origins[k.name] = Origin{from, f.at(s)}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,9 +15,9 @@ type key struct {
 	name string
 	doc  string // one line
 	unit string // of an integer: ms, bytes, …; empty for a plain count
-	def  any    // int64, string or bool: the default, and by it the type
+	def  any    // the default, and by it the type: see store
 
-	min, max int64    // of an integer, both included
+	min, max int64    // of a number, both included
 	choices  []string // of a string, when only these are meant
 
 	flag *otherFlag // where the flag is not the key with dashes
@@ -25,10 +26,17 @@ type key struct {
 	env    string   // the environment variable that sets it
 	secret bool     // never printed
 
-	check   func(string) string // what is wrong with a string; empty: nothing
-	project func(any) string    // the same, for a value from a project's file
+	check   func(string) string             // what is wrong with a string, or with one of a list; empty: nothing
+	list    func([]string) string           // the same, for a list as a whole
+	pair    func(name, value string) string // the same, for a member of an object of strings
+	project func(any) string                // the same, for a value from a project's file
 
-	field func(*Config) any // pointer to where the value lives
+	field func(*Config) any   // pointer to where the value lives
+	part  func(*Endpoint) any // in place of field
+	own   bool                // of part: a named provider does not take it from the top
+	top   *key                // of a row of a named provider: the one at the top that it takes its value from
+
+	named *named // in place of all the above: the key holds objects by name
 }
 
 // otherFlag is a flag with a name and a form of its own. Its value may be left
@@ -67,25 +75,48 @@ func (k *key) flagName() string {
 	return strings.ReplaceAll(k.name, "_", "-")
 }
 
+func (k *key) pointer(c *Config) any {
+	if k.part != nil {
+		return k.part(&c.Endpoint)
+	}
+	return k.field(c)
+}
+
 // store puts a value, already judged, into its field.
 func (k *key) store(c *Config, value any) {
-	switch p := k.field(c).(type) {
+	switch p := k.pointer(c).(type) {
 	case *int64:
 		*p = value.(int64)
 	case *string:
 		*p = value.(string)
 	case *bool:
 		*p = value.(bool)
+	case **float64:
+		*p = value.(*float64)
+	case *[]string:
+		*p = value.([]string)
+	case *map[string]string:
+		*p = value.(map[string]string)
+	case *json.RawMessage:
+		*p = value.(json.RawMessage)
 	}
 }
 
 func (k *key) load(c *Config) any {
-	switch p := k.field(c).(type) {
+	switch p := k.pointer(c).(type) {
 	case *int64:
 		return *p
 	case *string:
 		return *p
 	case *bool:
+		return *p
+	case **float64:
+		return *p
+	case *[]string:
+		return *p
+	case *map[string]string:
+		return *p
+	case *json.RawMessage:
 		return *p
 	}
 	return nil
@@ -120,8 +151,11 @@ func (k *key) fromJSON(raw json.RawMessage) (value any, bad string) {
 	}
 	switch v := decoded.(type) {
 	case json.Number:
-		if _, ok := k.def.(int64); ok {
+		switch k.def.(type) {
+		case int64:
 			return k.integer(v.String())
+		case *float64:
+			return k.number(v.String())
 		}
 	case string:
 		if _, ok := k.def.(string); ok {
@@ -131,8 +165,32 @@ func (k *key) fromJSON(raw json.RawMessage) (value any, bad string) {
 		if _, ok := k.def.(bool); ok {
 			return v, ""
 		}
+	case []any:
+		if _, ok := k.def.([]string); ok {
+			return k.texts(v)
+		}
+	case map[string]any:
+		switch k.def.(type) {
+		case map[string]string:
+			return k.pairs(v)
+		case json.RawMessage:
+			var compact bytes.Buffer
+			err := json.Compact(&compact, raw)
+			return json.RawMessage(compact.Bytes()), errorText(err)
+		}
 	}
-	return nil, fmt.Sprintf("got %s; want %s", short(string(raw)), k.wanted())
+	got := short(string(raw))
+	if k.secret {
+		got = kindOf(raw)
+	}
+	return nil, fmt.Sprintf("got %s; want %s", got, k.wanted())
+}
+
+func errorText(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // fromText reads a value of a flag or a variable.
@@ -160,6 +218,49 @@ func (k *key) integer(s string) (value any, bad string) {
 	return n, ""
 }
 
+func (k *key) number(s string) (value any, bad string) {
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || n < float64(k.min) || n > float64(k.max) {
+		return nil, fmt.Sprintf("got %s; want %s", short(s), k.wanted())
+	}
+	return &n, ""
+}
+
+// texts reads a list of strings.
+func (k *key) texts(list []any) (value any, bad string) {
+	all := make([]string, 0, len(list))
+	for _, v := range list {
+		s, ok := v.(string)
+		if !ok {
+			return nil, "want " + k.wanted()
+		}
+		if _, bad := k.text(s); bad != "" {
+			return nil, bad
+		}
+		all = append(all, s)
+	}
+	if k.list != nil {
+		bad = k.list(all)
+	}
+	return all, bad
+}
+
+// pairs reads an object of strings.
+func (k *key) pairs(members map[string]any) (value any, bad string) {
+	all := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		s, ok := members[name].(string)
+		if !ok {
+			return nil, fmt.Sprintf("%s: want a string", short(name))
+		}
+		if bad := k.pair(name, s); bad != "" {
+			return nil, bad
+		}
+		all[name] = s
+	}
+	return all, ""
+}
+
 func (k *key) text(s string) (value any, bad string) {
 	if strings.ContainsRune(s, 0) {
 		return nil, "the value holds a NUL character"
@@ -182,6 +283,14 @@ func (k *key) wanted() string {
 		return fmt.Sprintf("an integer from %d to %d", k.min, k.max)
 	case bool:
 		return "true or false"
+	case *float64:
+		return fmt.Sprintf("a number from %d to %d", k.min, k.max)
+	case []string:
+		return "a list of strings"
+	case map[string]string:
+		return "an object of strings"
+	case json.RawMessage:
+		return "an object"
 	}
 	if k.choices != nil {
 		return "one of " + strings.Join(k.choices, ", ")

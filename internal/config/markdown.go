@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -52,6 +53,11 @@ func Markdown() string {
 		k := &table[i]
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.name, k.bounds(), k.defaultText(), k.settable(), k.doc)
 	}
+	for i := range table {
+		if k := &table[i]; k.named != nil {
+			b.WriteString(k.namedMarkdown())
+		}
+	}
 	b.WriteString("\n## Environment\n\nAn empty variable is an unset one.\n\n| variable | key |\n| --- | --- |\n")
 	for i := range table {
 		if k := &table[i]; k.env != "" {
@@ -65,7 +71,27 @@ func Markdown() string {
 	return b.String()
 }
 
+// namedMarkdown documents the objects of a key.
+func (k *key) namedMarkdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s\n| key | type and bounds | default | meaning |\n| --- | --- | --- | --- |\n", k.named.doc)
+	for _, r := range k.of("NAME") {
+		def := r.defaultText()
+		switch {
+		case strings.HasSuffix(r.name, "."+k.named.needs):
+			def = "required"
+		case r.top != nil:
+			def = "`" + r.top.name + "` at the top"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.name, r.bounds(), def, r.doc)
+	}
+	return b.String()
+}
+
 func (k *key) bounds() string {
+	if k.named != nil {
+		return "object"
+	}
 	switch k.def.(type) {
 	case int64:
 		unit := k.unit
@@ -75,6 +101,14 @@ func (k *key) bounds() string {
 		return fmt.Sprintf("%d to %d%s", k.min, k.max, unit)
 	case bool:
 		return "`true`, `false`"
+	case *float64:
+		return fmt.Sprintf("%d to %d, with a fraction", k.min, k.max)
+	case []string:
+		return "list of strings"
+	case map[string]string:
+		return "object of strings"
+	case json.RawMessage:
+		return "object"
 	}
 	if k.choices != nil {
 		return "`" + strings.Join(k.choices, "`, `") + "`"
@@ -83,7 +117,13 @@ func (k *key) bounds() string {
 }
 
 func (k *key) defaultText() string {
-	if k.def == "" {
+	switch k.def.(type) {
+	case int64, bool:
+	case string:
+		if k.def == "" {
+			return "unset"
+		}
+	default:
 		return "unset"
 	}
 	return fmt.Sprintf("`%v`", k.def)

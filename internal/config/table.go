@@ -1,11 +1,6 @@
 package config
 
-import (
-	"fmt"
-	"net/url"
-	"path/filepath"
-	"strings"
-)
+import "slices"
 
 const (
 	day = 24 * 60 * 60 * 1000 // ms
@@ -15,17 +10,9 @@ const (
 	tib = int64(1) << 40
 )
 
-// table is every key, in the order in which it is printed and documented.
-var table = []key{
-	{name: "model", def: "", in: places(everywhere), check: modelName, project: projectModel,
-		doc:   "The model, as provider/name. A project may name a model of an endpoint only.",
-		field: func(c *Config) any { return &c.Model }},
-	{name: "base_url", def: "", in: places("flag user"), env: "OPENAI_BASE_URL", check: endpoint,
-		doc:   "Endpoint of the openai provider, such as http://127.0.0.1:8080/v1.",
-		field: func(c *Config) any { return &c.BaseURL }},
-	{name: "api_key", def: "", env: "OPENAI_API_KEY", secret: true,
-		doc:   "Key for that endpoint. It is never written to disk.",
-		field: func(c *Config) any { return &c.APIKey }},
+// table is every key, in the order in which it is printed and documented. The
+// first are those that say which model answers, and where it is (endpoint.go).
+var table = slices.Concat(modelKeys, endpointKeys, namedKeys, []key{
 	{name: "state_dir", def: "", in: places("flag user"), env: "EVENER_STATE_DIR",
 		doc:   "Folder that holds sessions/ in place of the project's .evener.",
 		field: func(c *Config) any { return &c.StateDir }},
@@ -76,54 +63,4 @@ var table = []key{
 	{name: "max_subagent_depth", def: int64(2), min: 0, max: 1_000, in: places("user project"),
 		doc:   "Delegation allowance of a root session.",
 		field: func(c *Config) any { return &c.MaxSubagentDepth }},
-
-	{name: "model_stream", def: true, in: places("user project"),
-		doc:   "Ask the endpoint for streamed replies.",
-		field: func(c *Config) any { return &c.ModelStream }},
-	{name: "model_connect_timeout_ms", def: int64(10_000), min: 1, max: day, unit: "ms", in: places("user project"),
-		doc:   "How long a connection to the endpoint may take.",
-		field: func(c *Config) any { return &c.ModelConnectTimeoutMS }},
-	{name: "model_idle_timeout_ms", def: int64(600_000), min: 1, max: day, unit: "ms", in: places("user project"),
-		doc:   "How long the endpoint may stay silent, before its reply and within it.",
-		field: func(c *Config) any { return &c.ModelIdleTimeoutMS }},
-	{name: "model_retries", def: int64(4), min: 0, max: 100, in: places("user project"),
-		doc:   "Repeats of a model request after a passing failure.",
-		field: func(c *Config) any { return &c.ModelRetries }},
-	{name: "context_tokens", def: int64(0), min: 0, max: 1 << 30, unit: "tokens", in: places("user project"),
-		doc:   "Context window of the model; 0 is unknown.",
-		field: func(c *Config) any { return &c.ContextTokens }},
-}
-
-func modelName(s string) string {
-	provider, name, ok := strings.Cut(s, "/")
-	if !ok || provider == "" || name == "" {
-		return fmt.Sprintf("got %q; want provider/name", short(s))
-	}
-	return ""
-}
-
-// projectModel refuses providers that are a program, a file or a peer: by
-// them a cloned repository would choose the commands that a run carries out.
-func projectModel(v any) string {
-	provider, _, _ := strings.Cut(v.(string), "/")
-	switch provider {
-	case "script", "exec", "replay", "client":
-		return fmt.Sprintf("a project's file may not choose the provider %s; choose it with --model", provider)
-	}
-	return ""
-}
-
-func absolute(s string) string {
-	if !filepath.IsAbs(s) {
-		return fmt.Sprintf("got %q; want an absolute path", short(s))
-	}
-	return ""
-}
-
-func endpoint(s string) string {
-	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "want an http or https address, such as http://127.0.0.1:8080/v1"
-	}
-	return ""
-}
+})

@@ -7,11 +7,9 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"sync/atomic"
 	"time"
 )
@@ -210,7 +208,7 @@ func (m *openai) take(b *builder, raw []byte, fault bool) *failure {
 	var c chunk
 	err := json.Unmarshal(raw, &c)
 	if fault || err == nil && (len(c.Error) > 0 && !isNull(c.Error) || c.Object == "error") {
-		return m.failed(200, nil, parseAnswer(raw))
+		return m.failed("HTTP", 200, nil, parseAnswer(raw))
 	}
 	if err != nil {
 		return &failure{err: m.scrub.faultf(Protocol, 200, "%s: a part of the answer is no JSON of a chat completion (%v): %s", m.where, err, raw), again: true}
@@ -242,65 +240,7 @@ func (m *openai) refused(ctx context.Context, resp *http.Response, r io.Reader) 
 	if err != nil && ctx.Err() != nil && len(text) == 0 {
 		return m.brokenOff(ctx, err)
 	}
-	return m.failed(resp.StatusCode, resp.Header, parseAnswer(text))
-}
-
-var loadingText = regexp.MustCompile(`(?i)\bloading\b`)
-
-// failed classifies an error that the server sent, as an answer or (status
-// 200) inside a stream.
-func (m *openai) failed(status int, h http.Header, a answer) *failure {
-	label, effective := fmt.Sprintf("HTTP %d", status), status
-	if status == http.StatusOK {
-		label, effective = "error in the answer", a.status
-	}
-	if a.overflows(effective) {
-		f := &failure{err: m.scrub.faultf(Overflow, status, "%s: %s: %s", m.where, label, a.text)}
-		f.err.Limit = a.limit
-		f.err.Hint = m.overflowHint()
-		return f
-	}
-	kind := kindOf(effective)
-	again := retryable(effective)
-	if effective == 0 { // in a stream, without a status: mostly a parser or a worker that fell over
-		kind, again = Broken, !lasting.MatchString(a.code)
-		if !again {
-			kind = BadRequest
-		}
-	}
-	if h.Get("X-Should-Retry") == "false" || a.code != "" && quota.MatchString(a.code) {
-		again = false
-	}
-	text := a.text
-	if text == "" {
-		text = http.StatusText(status)
-	}
-	f := &failure{err: m.scrub.faultf(kind, status, "%s: %s, %s: %s", m.where, label, kind.words(), text), again: again}
-	f.after = askedWait(h, time.Now())
-	f.loading = effective == http.StatusServiceUnavailable && loadingText.MatchString(a.text)
-	f.err.Hint = hintFor(effective)
-	return f
-}
-
-// quota is a rate limit that waiting does not lift.
-var quota = regexp.MustCompile(`insufficient_quota`)
-
-func hintFor(status int) string {
-	switch status {
-	case 401, 403:
-		return "check the API key (OPENAI_API_KEY)"
-	case 404:
-		return "check the model's name, and that the base URL ends in /v1"
-	}
-	return ""
-}
-
-func (m *openai) overflowHint() string {
-	set := ""
-	if m.c.ContextTokens > 0 {
-		set = fmt.Sprintf(" (now %d)", m.c.ContextTokens)
-	}
-	return "give the server a larger context, and set context_tokens" + set + " to what it has"
+	return m.failed("HTTP", resp.StatusCode, resp.Header, parseAnswer(text))
 }
 
 // brokenOff classifies an answer that began and did not come to its end.
@@ -319,7 +259,7 @@ func (m *openai) brokenOff(ctx context.Context, err error) *failure {
 // with it, and would only begin anew.
 func (m *openai) silent(cause error) *failure {
 	f := &failure{err: m.scrub.faultf(Timeout, 0, "%s: %v within %s", m.where, cause, m.c.IdleTimeout), again: cause == errStalled}
-	f.err.Hint = "raise model_idle_timeout_ms if the server needs longer"
+	f.err.Hint = "raise " + m.c.key("model_idle_timeout_ms") + " if the server needs longer"
 	return f
 }
 
@@ -329,10 +269,10 @@ func (m *openai) unsent(ctx context.Context, err error) *failure {
 		return m.silent(cause)
 	}
 	f := &failure{err: m.scrub.faultf(Unavailable, 0, "%s: no connection: %v", m.where, reason(err)), again: true}
-	f.err.Hint = "check that the server runs and that the base URL is right"
+	f.err.Hint = "check that the server runs and that " + m.c.key("base_url") + " is right"
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		f.again = false
-		f.err.Hint = "set ca_file to the certificate of the authority that signed the server's"
+		f.err.Hint = "set " + m.c.key("ca_file") + " to the certificate of the authority that signed the server's"
 	}
 	return f
 }

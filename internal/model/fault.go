@@ -25,6 +25,7 @@ const (
 	Broken      Kind = "broken"      // the connection or the stream broke off
 	Protocol    Kind = "protocol"    // an answer that is no chat completion
 	Scripted    Kind = "script"      // a scripted model has no reply for this request
+	Failed      Kind = "exec"        // the command of an exec model failed
 )
 
 func (k Kind) words() string { return strings.ReplaceAll(string(k), "_", " ") }
@@ -180,13 +181,18 @@ func oneLine(s string) string {
 	if len(s) > 16*lineMax {
 		s = s[:16*lineMax]
 	}
-	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\ufffd"), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
-	}), " ")
+	s = words(s)
 	if r := []rune(s); len(r) > lineMax {
 		return string(r[:lineMax]) + "…"
 	}
 	return s
+}
+
+// words joins what stands between spaces, line ends and control characters.
+func words(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\ufffd"), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
 }
 
 // scrubber removes secrets from texts.

@@ -130,6 +130,11 @@ type Progress struct {
 
 // Config is what a provider needs beside its model's name. Zero values mean the defaults given here.
 type Config struct {
+	// Provider names the server in errors: openai, or the name it has in the
+	// configuration. KeyPrefix stands before the names of its keys there.
+	Provider, KeyPrefix string
+	KeyVariable         string // the environment variable that APIKey is from
+
 	BaseURL string            // up to and including /v1
 	APIKey  string            // empty: no Authorization header
 	Headers map[string]string // sent with every request, winning over our own
@@ -147,6 +152,7 @@ type Config struct {
 	ReasoningEcho  string          // auto (default), off, or the name of a field; see docs of echo in history.go
 	ExtraBody      json.RawMessage // a JSON object whose members are added to the body, winning over our own
 	ContextTokens  int64           // for the text of an overflow only
+	Exec           *Exec           // of exec/NAME
 	Builtin        fs.FS           // scripts of the program itself: script/builtin:NAME
 }
 
@@ -169,6 +175,12 @@ func (c Config) withDefaults() Config {
 	if c.MaxTokensField == "" {
 		c.MaxTokensField = "max_tokens"
 	}
+	if c.Provider == "" {
+		c.Provider = "openai"
+	}
+	if c.KeyVariable == "" {
+		c.KeyVariable = "OPENAI_API_KEY"
+	}
 	if c.ReasoningEcho == "" {
 		c.ReasoningEcho = "auto"
 	}
@@ -181,11 +193,12 @@ var providers = []struct {
 	open func(name string, c Config) (Model, error)
 }{
 	{"openai", openOpenAI},
+	{"exec", openExec},
 	{"script", openScript},
 }
 
-// Open returns the model that spec names: openai/NAME or script/FILE. NAME
-// may hold slashes. Nothing is connected yet; a script is read and checked.
+// Open returns the model that spec names: openai/NAME, exec/NAME or script/FILE.
+// NAME may hold slashes. Nothing is connected or started yet; a script is read and checked.
 func Open(spec string, c Config) (Model, error) {
 	provider, name, _ := strings.Cut(spec, "/")
 	var known []string

@@ -17,31 +17,31 @@ import (
 
 // openai speaks chat completions to one endpoint.
 type openai struct {
+	caller
 	name   string
-	c      Config
 	url    string // of the completions
-	where  string // for error texts: model and endpoint, without secrets
 	client *http.Client
-	scrub  scrubber
 	// replyMax bounds text, reasoning and arguments of a reply, in bytes; no model writes that much.
 	replyMax int64
 }
 
 func openOpenAI(name string, c Config) (Model, error) {
 	c.APIKey = strings.TrimSpace(c.APIKey)
+	spec := c.Provider + "/" + name
 	u, err := baseURL(c.BaseURL)
 	if err != nil {
-		return nil, fmt.Errorf("model openai/%s: %w", name, err)
+		return nil, fmt.Errorf("model %s: %w", spec, err)
 	}
 	if err := c.check(); err != nil {
-		return nil, fmt.Errorf("model openai/%s: %w", name, err)
+		return nil, fmt.Errorf("model %s: %w", spec, err)
 	}
 	roots, err := c.roots()
 	if err != nil {
-		return nil, fmt.Errorf("model openai/%s: %w", name, err)
+		return nil, fmt.Errorf("model %s: %w", spec, err)
 	}
-	m := &openai{name: name, c: c, url: u.JoinPath("chat", "completions").String(), scrub: newScrubber(c.secrets(u)), replyMax: replyMax}
-	m.where = m.scrub.clean("openai/" + name + " at " + u.Scheme + "://" + u.Host + u.Path)
+	m := &openai{name: name, url: u.JoinPath("chat", "completions").String(), replyMax: replyMax}
+	m.caller = caller{c: c, scrub: newScrubber(c.secrets(u))}
+	m.where = m.scrub.clean(spec + " at " + u.Scheme + "://" + u.Host + u.Path)
 	m.client = &http.Client{
 		Transport: &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,

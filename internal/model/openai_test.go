@@ -168,10 +168,10 @@ func TestOpen(t *testing.T) {
 		{"openai/x", "sets stream", Config{BaseURL: testURL, ExtraBody: []byte(`{"stream":false}`)}},
 		{"openai/x", "no such file", Config{BaseURL: testURL, CAFile: "nowhere.pem"}},
 		{"openai/x", "no PEM", Config{BaseURL: testURL, CAFile: "openai_test.go"}},
-		{"openai/", "openai/…, script/…", Config{BaseURL: testURL}},
-		{"openai", "openai/…, script/…", Config{BaseURL: testURL}},
-		{"", "openai/…, script/…", Config{}},
-		{"claude/x", "openai/…, script/…", Config{}},
+		{"openai/", "openai/…, exec/…, script/…", Config{BaseURL: testURL}},
+		{"openai", "openai/…, exec/…, script/…", Config{BaseURL: testURL}},
+		{"", "openai/…, exec/…, script/…", Config{}},
+		{"claude/x", "openai/…, exec/…, script/…", Config{}},
 	} {
 		_, err := Open(c.spec, c.c)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "topsecret") {

@@ -18,7 +18,12 @@ type Short struct {
 	Dir   string
 	Env   []string // "KEY=value", in addition to Options.Env and stronger
 	Stdin []byte
-	Limit int // bytes kept of each output stream; 0: 1 MiB
+	Limit int // bytes kept of each output stream, the first; 0: 1 MiB
+	// Strict ends the command, with its group, when its standard output is longer
+	// than Limit; that is no error, and Cut is set.
+	Strict bool
+	// Last keeps that many bytes of standard error, the last, in place of the first Limit.
+	Last int
 }
 
 // Result is how a short command ended.
@@ -34,8 +39,9 @@ type Result struct {
 const runDelay = time.Second
 
 // Run runs a short command to its end. When ctx ends, or the Host closes, its
-// process group is signalled and the error is that of ctx. A command that ran and
-// failed is no error. Nothing of its group is left behind.
+// process group is signalled and the error is that of ctx; the Result then has what
+// came until then. A command that ran and failed is no error, and neither is one
+// that does not read its input. Nothing of its group is left behind.
 func (h *Host) Run(ctx context.Context, s Short) (Result, error) {
 	if err := h.begin(); err != nil {
 		return Result{}, err
@@ -51,12 +57,18 @@ func (h *Host) Run(ctx context.Context, s Short) (Result, error) {
 	defer cancel(nil)
 	defer context.AfterFunc(h.closing, func() { cancel(ErrClosed) })()
 	out, errs := &bounded{limit: s.Limit}, &bounded{limit: s.Limit}
+	if s.Strict {
+		out.over = func() { cancel(errTooLong) }
+	}
+	if s.Last > 0 {
+		errs.limit, errs.last = s.Last, true
+	}
 	cmd := exec.CommandContext(ctx, s.Argv[0], s.Argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Dir, merge(h.o.Env, s.Env...), out, errs
 	if s.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(s.Stdin)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = jobAttr() // here: death with this process
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGTERM) }
 	cmd.WaitDelay = runDelay
 	if err := family.start(cmd); err != nil {
@@ -65,25 +77,45 @@ func (h *Host) Run(ctx context.Context, s Short) (Result, error) {
 	family.wait(cmd)
 	// What stayed in the group has no owner any more.
 	_ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
-	if err := context.Cause(ctx); err != nil {
-		return Result{}, fmt.Errorf("run %s: %w", s.Argv[0], err)
+	r := Result{Stdout: out.b, Stderr: errs.kept(), Cut: out.cut || errs.cut}
+	if err := context.Cause(ctx); err != nil && err != errTooLong {
+		return r, fmt.Errorf("run %s: %w", s.Argv[0], err)
 	}
-	r := Result{Stdout: out.b, Stderr: errs.b, Cut: out.cut || errs.cut}
 	r.Code, r.Signal = exitOf(unix.WaitStatus(cmd.ProcessState.Sys().(syscall.WaitStatus)))
 	return r, nil
 }
 
-// bounded keeps the first bytes and takes the rest, so that a command is not
-// ended by a full pipe.
+var errTooLong = errors.New("the output is too long")
+
+// bounded keeps the first bytes, or the last, and takes the rest, so that a
+// command is not ended by a full pipe.
 type bounded struct {
 	b     []byte
 	limit int
+	last  bool
 	cut   bool
+	over  func() // told once when bytes were dropped; may be nil
 }
 
 func (w *bounded) Write(p []byte) (int, error) {
-	room := min(w.limit-len(w.b), len(p))
+	n := len(p)
+	if w.last {
+		w.b = append(w.b, p[max(n-w.limit, 0):]...)
+		w.cut = w.cut || len(w.b) > w.limit || n > w.limit
+		if len(w.b) > 2*w.limit { // moved seldom
+			w.b = append(w.b[:0], w.kept()...)
+		}
+		return n, nil
+	}
+	room := min(w.limit-len(w.b), n)
 	w.b = append(w.b, p[:room]...)
-	w.cut = w.cut || room < len(p)
-	return len(p), nil
+	if room < n && !w.cut {
+		w.cut = true
+		if w.over != nil {
+			w.over()
+		}
+	}
+	return n, nil
 }
+
+func (w *bounded) kept() []byte { return w.b[max(len(w.b)-w.limit, 0):] }

@@ -24,6 +24,10 @@ func TestRun(t *testing.T) {
 		{Short{Argv: []string{"sh", "-c", "kill -9 $$"}}, Result{Code: -1, Signal: "SIGKILL"}},
 		{Short{Argv: []string{"head", "-c", "100000", "/dev/zero"}, Limit: 3}, Result{Stdout: []byte{0, 0, 0}, Cut: true}},
 		{Short{Argv: []string{"cat"}}, Result{}},
+		{Short{Argv: []string{"sh", "-c", "yes err | head -c 100000 >&2; echo last >&2"}, Last: 5}, Result{Stderr: []byte("last\n"), Cut: true}},
+		{Short{Argv: []string{"sh", "-c", "printf abc >&2; printf de >&2"}, Last: 4}, Result{Stderr: []byte("bcde"), Cut: true}},
+		{Short{Argv: []string{"true"}, Stdin: make([]byte, 1<<20)}, Result{}},
+		{Short{Argv: []string{"sh", "-c", "exec <&-; echo out"}, Stdin: make([]byte, 1<<20)}, Result{Stdout: []byte("out\n")}},
 	} {
 		got, err := r.Run(t.Context(), c.s)
 		if err != nil || string(got.Stdout) != string(c.want.Stdout) || string(got.Stderr) != string(c.want.Stderr) ||
@@ -31,10 +35,20 @@ func TestRun(t *testing.T) {
 			t.Errorf("%v: %+v %v", c.s.Argv, got, err)
 		}
 	}
+	if got, err := r.Run(t.Context(), Short{Argv: []string{"sh", "-c", "yes; sleep 964"}, Limit: 4, Strict: true}); err != nil || !got.Cut || string(got.Stdout) != "y\ny\n" {
+		t.Errorf("endless output: %+v %v", got, err)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 500*time.Millisecond, errTooLate)
+	defer cancel()
+	if got, err := r.Run(ctx, Short{Argv: []string{"sh", "-c", "echo so far >&2; exec sleep 965"}}); !errors.Is(err, errTooLate) || string(got.Stderr) != "so far\n" {
+		t.Errorf("too late: %+v %v", got, err)
+	}
 	if _, err := r.Run(t.Context(), Short{Argv: []string{"no-such-command-anywhere"}}); err == nil {
 		t.Error("a missing command is no error")
 	}
 }
+
+var errTooLate = errors.New("too late")
 
 // A cancelled command ends with its group, and a leftover that holds the output
 // does not hold the call.

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"evener/internal/config"
+	"evener/internal/model"
+	"evener/internal/proc"
+)
+
+// opened is a model, and what is asked of it with every request.
+type opened struct {
+	model.Model
+	params model.Params
+	close  func() error // once no request is under way
+}
+
+// openModel opens the model that the configuration names.
+func (e *env) openModel(c config.Config) (opened, error) {
+	provider, name, _ := strings.Cut(c.Model, "/")
+	o := opened{params: params(c.Endpoint), close: func() error { return nil }}
+	m := model.Config{Builtin: builtinScripts(), Tries: int(c.ModelRetries) + 1}
+	spec := c.Model
+	if err := elsewhere(c, provider); err != nil {
+		return o, err
+	}
+	switch provider {
+	case "script":
+	case "exec":
+		x, close, err := e.execConfig(c, name)
+		if err != nil {
+			return o, err
+		}
+		m.Exec, m.KeyPrefix, m.ContextTokens, m.Secrets, o.close = x, "exec."+name+".", c.Exec[name].ContextTokens, e.keys(c), close
+	default:
+		p, ok := c.Provider(provider)
+		if !ok {
+			return o, fmt.Errorf("model %q: there is no provider %q; there are %s", c.Model, provider, strings.Join(providerNames(c), ", "))
+		}
+		if len(p.Models) > 0 && !slices.Contains(p.Models, name) {
+			return o, fmt.Errorf("model %q: providers.%s.models has no %q; it has %s", c.Model, provider, name, strings.Join(p.Models, ", "))
+		}
+		var err error
+		if m, err = e.endpointConfig(c, provider, p); err != nil {
+			return o, err
+		}
+		o.params = params(p.Endpoint)
+		spec = p.Type + "/" + name
+	}
+	opened, err := model.Open(spec, m)
+	if err != nil {
+		return o, errors.Join(err, o.close())
+	}
+	o.Model = &warnsOnce{Model: opened}
+	return o, nil
+}
+
+// elsewhere refuses an address that was given for this run and would not be asked.
+func elsewhere(c config.Config, provider string) error {
+	if c.Origin("base_url").Source == config.Flag && provider != "openai" {
+		return fmt.Errorf("--base-url is the address of openai/…, but the model is %s", c.Model)
+	}
+	return nil
+}
+
+func params(e config.Endpoint) model.Params {
+	return model.Params{MaxTokens: e.MaxTokens, Temperature: e.Temperature, ReasoningEffort: e.ReasoningEffort}
+}
+
+// providerNames are those that a model's name may begin with.
+func providerNames(c config.Config) []string {
+	return append([]string{"openai", "exec", "script"}, slices.Sorted(maps.Keys(c.Providers))...)
+}
+
+// endpointConfig is how a model server is asked.
+func (e *env) endpointConfig(c config.Config, name string, p config.Provider) (model.Config, error) {
+	key, headers, err := c.Credentials(name, e.getenv)
+	if err != nil {
+		return model.Config{}, err
+	}
+	m := model.Config{
+		Provider: name, BaseURL: p.BaseURL, APIKey: key, Headers: headers, CAFile: p.CAFile, Secrets: e.keys(c),
+		ConnectTimeout: time.Duration(p.ModelConnectTimeoutMS) * time.Millisecond,
+		IdleTimeout:    time.Duration(p.ModelIdleTimeoutMS) * time.Millisecond,
+		Tries:          int(p.ModelRetries) + 1, Stream: "on", NoParallel: !p.ParallelToolCalls,
+		MaxTokensField: p.MaxTokensField, ReasoningEcho: p.ReasoningEcho, ExtraBody: p.ExtraBody, ContextTokens: p.ContextTokens,
+	}
+	if !p.ModelStream {
+		m.Stream = "off"
+	}
+	if name != "openai" {
+		m.KeyPrefix, m.KeyVariable = "providers."+name+".", p.APIKeyEnv
+	}
+	return m, nil
+}
+
+// keys are the values of all variables that hold keys: none of them may appear in an error.
+func (e *env) keys(c config.Config) []string {
+	var all []string
+	for _, name := range c.KeyVariables() {
+		if v := e.getenv(name); v != "" {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// execConfig is the command of an exec model, and the way to run it: in this
+// directory, with no key but those that the configuration gives it.
+func (e *env) execConfig(c config.Config, name string) (*model.Exec, func() error, error) {
+	x := c.Exec[name]
+	if x == nil {
+		names := "there is no command"
+		if len(c.Exec) > 0 {
+			names = "there are " + strings.Join(slices.Sorted(maps.Keys(c.Exec)), ", ")
+		}
+		return nil, nil, fmt.Errorf("model %q: exec in the user's configuration has no %q; %s", c.Model, name, names)
+	}
+	var keys []string
+	at := "exec." + name + ".key_env"
+	for _, name := range x.KeyEnv {
+		v := e.getenv(name)
+		if v == "" {
+			return nil, nil, c.Unset(at, name)
+		}
+		keys = append(keys, name+"="+v)
+	}
+	host, err := proc.Open(proc.Options{Env: without(e.environ, c.KeyVariables()), Post: func(proc.Event) {}})
+	if err != nil {
+		return nil, nil, err
+	}
+	run := func(ctx context.Context, k model.Command) (model.Ran, error) {
+		r, err := host.Run(ctx, proc.Short{Argv: k.Argv, Dir: e.dir, Env: k.Env, Stdin: k.Stdin, Limit: k.Limit, Strict: true, Last: k.ErrorLimit})
+		return model.Ran{Stdout: r.Stdout, Stderr: r.Stderr, Code: r.Code, Signal: r.Signal, Cut: r.Cut}, err
+	}
+	return &model.Exec{Command: x.Command, Env: keys, Timeout: time.Duration(x.TimeoutMS) * time.Millisecond, Run: run},
+		func() error { return host.Close(context.Background()) }, nil
+}
