@@ -3,13 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
-	"syscall"
 
+	"evener/internal/enclosure"
 	"evener/internal/store"
 )
 
@@ -26,7 +23,7 @@ func agentsFile(dir string, warn func(string)) (content, path string) {
 	}
 	for d := dir; ; d = filepath.Dir(d) {
 		p := filepath.Join(d, "AGENTS.md")
-		b, err := readInside(p, bounds)
+		b, err := enclosure.Read(p, bounds, maxAgents)
 		switch {
 		case err == nil:
 			return string(b), p
@@ -37,44 +34,4 @@ func agentsFile(dir string, warn func(string)) (content, path string) {
 			return "", ""
 		}
 	}
-}
-
-// readInside reads a regular file, or one that a link leads to inside bounds:
-// a link elsewhere would send the model, and so its server, what the
-// repository's author has no right to. It never waits for a writer.
-func readInside(p, bounds string) ([]byte, error) {
-	if _, err := os.Lstat(p); err != nil {
-		return nil, err
-	}
-	target, err := filepath.EvalSymlinks(p)
-	if err != nil { // also of a link that leads nowhere
-		return nil, fmt.Errorf("it cannot be followed: %s", reason(err))
-	}
-	if bounds, err = filepath.EvalSymlinks(bounds); err != nil {
-		return nil, err
-	}
-	if rel, err := filepath.Rel(bounds, target); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
-		return nil, fmt.Errorf("it is a link to %s, which is outside %s", target, bounds)
-	}
-	f, err := os.OpenFile(target, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil, fmt.Errorf("it cannot be opened: %s", reason(err))
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	return io.ReadAll(io.LimitReader(f, maxAgents))
-}
-
-// reason is an error without the path that the message names already.
-func reason(err error) string {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err.Error()
-	}
-	return err.Error()
 }

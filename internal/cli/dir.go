@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"evener/internal/config"
+	"evener/internal/enclosure"
 )
 
 // dirFlag adds --dir: all that follows is as if the program had been started there.
@@ -42,7 +43,7 @@ func (e *env) enter(dir string) error {
 		e.dir, err = workingDir()
 	}
 	if err != nil {
-		return errors.New(reason(err))
+		return errors.New(enclosure.Reason(err))
 	}
 	e.entered = append(e.entered, dir)
 	return nil

@@ -22,7 +22,7 @@ const (
 	ground = "id fault text effect"
 	nouns  = "job watch delegate attention transcript policy"
 	core   = ground + " " + nouns + " session tree"
-	shell  = core + " journal store joblog proc model tool config evidence files schema"
+	shell  = core + " journal store joblog proc model tool config evidence files schema enclosure role"
 )
 
 // imports lists, for each package, the packages of this module that it may
@@ -33,7 +33,8 @@ var imports = map[string]string{
 	"session": ground + " " + nouns,
 	"tree":    ground + " " + nouns + " session",
 
-	"journal": "", "joblog": "id text", "model": ground + " transcript", "config": "", "schema": "text",
+	"journal": "", "joblog": "id text", "model": ground + " transcript", "config": "", "schema": "text", "enclosure": "",
+	"role":       ground + " policy enclosure",
 	"proc":       ground + " joblog watch",
 	"store":      core + " journal",
 	"evidence":   core + " joblog store",
@@ -65,6 +66,7 @@ var impure = strings.Fields(`time.Now time.Since time.Until time.Sleep time.Afte
 var homes = map[string]string{
 	"os/exec": "proc demo", // demo drives the built program from outside
 	"net":     "model host proc", "net/http": "model host", "crypto/tls": "model host", "os/signal": "cli proc", "flag": "cli config clauses demo",
+	"go.yaml.in/yaml/v3":                       "role",   // the front matter of files that people and other programs write
 	"github.com/santhosh-tekuri/jsonschema/v6": "schema", // whose rules keep it from loading anything
 }
 
