@@ -12,12 +12,13 @@ import (
 	"evener/internal/host"
 	"evener/internal/job"
 	"evener/internal/session"
+	"evener/internal/task"
 	"evener/internal/tool"
 	"evener/internal/transcript"
 	"evener/internal/tree"
 )
 
-var eventName = regexp.MustCompile(`"([A-Z]+(?:_[A-Z]+)+|WARNING|ASSISTANT|COMMUNICATE|NOTIFICATION)"`)
+var eventName = regexp.MustCompile(`"([A-Z]+(?:_[A-Z]+)+|WARNING|ASSISTANT|COMMUNICATE|NOTIFICATION|TASKS)"`)
 
 // namedEvents are the event names in the source of package host.
 func namedEvents(t *testing.T) (out []string) {
@@ -37,7 +38,7 @@ func everyEvent() map[string]reflect.Type {
 		{session.Created{}, session.RunStarted{}, session.ContextSet{}, session.TurnStarted{}, transcript.UserSaid{}, session.Requested{}},
 		{transcript.AssistantSaid{}, job.Intended{Job: "j", Mode: job.Background}},
 		{job.Started{Job: "j"}, transcript.Answered{Name: "shell"}},
-		{job.Finished{Job: "j", Kept: true}, attention.Armed{}},
+		{job.Finished{Job: "j", Kept: true}, attention.Armed{}, task.Seeded{}},
 		{session.Reported{}, session.TurnEnded{}, session.JobsAwaited{}, session.RunEnded{}},
 	}
 	all := map[string]reflect.Type{"WARNING": reflect.TypeOf(host.Warning("", time.Time{}, "").Data)}

@@ -22,6 +22,7 @@ var results = map[string][][3]string{
 	"read_file":   {{"internal/files", "readData", ""}},
 	"write_file":  {{"internal/files", "writeData", ""}},
 	"edit_file":   {{"internal/files", "editData", ""}},
+	"tasks":       {{"internal/session", "TasksResult", ""}, {"internal/task", "Row", "tasks[]."}},
 	"communicate": nil, // its result has no name; see below
 }
 
@@ -97,7 +98,7 @@ func TestCodesDocument(t *testing.T) {
 		"FileNotFound": fault.FileNotFound, "FileUnread": fault.FileUnread, "FileChanged": fault.FileChanged, "FileDenied": fault.FileDenied,
 		"FileFailed": fault.FileFailed, "DirectoryGone": fault.DirectoryGone,
 	} {
-		for _, dir := range []string{"session", "job", "tool", "evidence", "files"} {
+		for _, dir := range []string{"session", "job", "task", "tool", "evidence", "files"} {
 			if usesCode(t, "internal/"+dir, name) && !slices.Contains(used, string(code)) {
 				used = append(used, string(code))
 			}

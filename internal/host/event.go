@@ -9,6 +9,7 @@ import (
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/session"
+	"evener/internal/task"
 	"evener/internal/text"
 	"evener/internal/transcript"
 	"evener/internal/tree"
@@ -73,6 +74,11 @@ type sessionStarted struct {
 	Dir   string       `json:"dir"`
 }
 
+// TasksData is the payload of TASKS: the whole list, as a client draws it.
+type TasksData struct {
+	Tasks []task.Row `json:"tasks"`
+}
+
 type notice struct {
 	ID  string `json:"attention_id"`
 	Job id.Job `json:"job_id"`
@@ -84,13 +90,16 @@ type Projector struct {
 	decode session.Decoder
 	said   map[string]transcript.Call // calls that may be communicate
 	jobs   map[id.Job]job.Intended
+	tasks  map[id.Session]*task.State
 	model  string
 	dir    string
 }
 
 // NewProjector begins at the state that the writes go on from.
 func NewProjector(decode session.Decoder, s *session.State) *Projector {
-	p := &Projector{decode: decode, said: map[string]transcript.Call{}, jobs: map[id.Job]job.Intended{}, model: s.Context.Model, dir: s.Dir}
+	p := &Projector{decode: decode, said: map[string]transcript.Call{}, jobs: map[id.Job]job.Intended{}, tasks: map[id.Session]*task.State{}, model: s.Context.Model, dir: s.Dir}
+	list := s.Tasks.Clone()
+	p.tasks[s.ID] = &list
 	for _, x := range s.Live() { // what a lost process left: their start may have been told already
 		mode := x.Mode
 		if x.Promoted {
@@ -113,7 +122,28 @@ func (p *Projector) Of(w tree.Write) []Event {
 			out = append(out, p.finished(w, f)...)
 		}
 	}
+	if list := p.changedTasks(w); list != nil { // once for all changes of a line
+		out = append(out, Event{Event: "TASKS", Session: w.Session, At: job.Stamp(w.At), Step: w.Step, Data: TasksData{task.Rows(list.All())}})
+	}
 	return out
+}
+
+// changedTasks is the task list after a write, if the write changed it.
+func (p *Projector) changedTasks(w tree.Write) *task.State {
+	list, changed := p.tasks[w.Session], false
+	if list == nil {
+		list = &task.State{}
+		p.tasks[w.Session] = list
+	}
+	for _, e := range w.Events {
+		if t, ok := e.(task.Event); ok {
+			changed = list.Apply(t) == nil || changed
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return list
 }
 
 func (p *Projector) project(e session.Event, line []session.Event) (string, any) {

@@ -20,7 +20,7 @@ import (
 
 const (
 	ground = "id fault text effect"
-	nouns  = "job watch delegate attention transcript policy"
+	nouns  = "job watch delegate attention transcript policy task"
 	core   = ground + " " + nouns + " session tree"
 	shell  = core + " journal store joblog proc model tool config evidence files schema enclosure role"
 )
@@ -29,7 +29,7 @@ const (
 // import. A package without a row has no place yet.
 var imports = map[string]string{
 	"id": "", "fault": "", "text": "", "effect": "id",
-	"job": ground, "watch": ground, "delegate": ground, "attention": ground, "transcript": ground, "policy": ground,
+	"job": ground, "watch": ground, "delegate": ground, "attention": ground, "transcript": ground, "policy": ground, "task": ground,
 	"session": ground + " " + nouns,
 	"tree":    ground + " " + nouns + " session",
 

@@ -92,6 +92,23 @@ type SearchFilesCall struct {
 	IncludeIgnored bool   `json:"include_ignored" optional:"" doc:"Also what .gitignore excludes."`
 }
 
+// TasksCall reads or changes the session's task list. The tool's description
+// says which parameters go with which operation.
+type TasksCall struct {
+	Operation string     `json:"operation" enum:"list,show,add,update"`
+	Items     []TaskItem `json:"items" optional:""`
+	ID        int64      `json:"id" optional:""`
+	State     string     `json:"state" optional:"" enum:"pending,in_progress,done,dropped"`
+	Note      string     `json:"note" optional:""`
+}
+
+// TaskItem is one task to be.
+type TaskItem struct {
+	Title  string `json:"title"`
+	Prompt string `json:"prompt" optional:""`
+	Type   string `json:"type" optional:""`
+}
+
 // CommunicateCall is the model's word to its user or owner.
 type CommunicateCall struct {
 	Message string             `json:"message" doc:"What to tell the user."`
@@ -116,4 +133,5 @@ func (WriteFileCall) call()      {}
 func (EditFileCall) call()       {}
 func (ListFilesCall) call()      {}
 func (SearchFilesCall) call()    {}
+func (TasksCall) call()          {}
 func (CommunicateCall) call()    {}

@@ -7,7 +7,7 @@ import (
 )
 
 // Event is a fact of a session's journal: one of this package, or of job,
-// attention or transcript.
+// attention, task or transcript.
 type Event interface{ Kind() string }
 
 // Created: the session exists.

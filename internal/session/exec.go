@@ -53,6 +53,8 @@ func (w *work) exec(c transcript.Call) bool {
 		return w.readTranscript(c, a)
 	case ReadFileCall, WriteFileCall, EditFileCall, ListFilesCall, SearchFilesCall:
 		return w.useFiles(c, a)
+	case TasksCall:
+		w.tasks(c, a)
 	case CommunicateCall:
 		w.communicate(c, a)
 	default:

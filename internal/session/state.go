@@ -7,6 +7,7 @@ import (
 	"evener/internal/attention"
 	"evener/internal/id"
 	"evener/internal/job"
+	"evener/internal/task"
 	"evener/internal/transcript"
 )
 
@@ -20,6 +21,7 @@ type State struct {
 	Context    ContextSet
 	Transcript transcript.State
 	Attention  attention.State
+	Tasks      task.State
 
 	jobs  map[id.Job]*job.State
 	order []id.Job             // in the order intended
@@ -118,6 +120,8 @@ func (s *State) Apply(at time.Time, e Event) error {
 		return s.applyJob(at, e)
 	case attention.Armed, attention.Consumed, attention.SettledInline:
 		return s.Attention.Apply(e)
+	case task.Event:
+		return s.Tasks.Apply(e)
 	case transcript.UserSaid, transcript.Answered:
 		return s.Transcript.Apply(e)
 	case transcript.AssistantSaid:

@@ -17,6 +17,7 @@ import (
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/session"
+	"evener/internal/task"
 	"evener/internal/text"
 	"evener/internal/transcript"
 	"evener/internal/tree"
@@ -34,6 +35,7 @@ var kinds = table(
 	kind[transcript.UserSaid], kind[transcript.AssistantSaid], kind[transcript.Answered],
 	kind[attention.Armed], kind[attention.Consumed], kind[attention.SettledInline],
 	kind[job.Intended], kind[job.Started], kind[job.Promoted], kind[job.StopRequested], kind[job.Finished], kind[job.OutputPruned],
+	kind[task.Seeded], kind[task.Added], kind[task.Changed],
 )
 
 type decoder func(data []byte) (session.Event, error)

@@ -161,6 +161,13 @@ func TestSchemas(t *testing.T) {
 		same(t, keys(p), []string{"transcript_ref", "format", "offset_bytes", "output_match", "context_lines"})
 		same(t, p.Required, []string{"transcript_ref"})
 	})
+	t.Run("tasks", func(t *testing.T) {
+		p := parameters(t, "tasks")
+		same(t, keys(p), []string{"operation", "items", "id", "state", "note"})
+		same(t, p.Required, []string{"operation"})
+		same(t, p.Properties["operation"].Enum, []string{"list", "show", "add", "update"})
+		same(t, p.Properties["state"].Enum, []string{"pending", "in_progress", "done", "dropped"})
+	})
 	t.Run("communicate", func(t *testing.T) {
 		p := parameters(t, "communicate")
 		same(t, keys(p), []string{"message", "end_turn", "output"})
@@ -208,7 +215,11 @@ func TestEveryTypeDecodes(t *testing.T) {
 			if f.optional {
 				continue
 			}
-			minimal = append(minimal, `"`+f.name+`":`+map[reflect.Kind]string{reflect.String: `"x"`, reflect.Bool: `true`}[e.args.Field(f.index).Type.Kind()])
+			value := map[reflect.Kind]string{reflect.String: `"x"`, reflect.Bool: `true`}[e.args.Field(f.index).Type.Kind()]
+			if f.enum != nil {
+				value = `"` + f.enum[0] + `"`
+			}
+			minimal = append(minimal, `"`+f.name+`":`+value)
 		}
 		call, refusal := Decode(e.name, "{"+strings.Join(minimal, ",")+"}")
 		if refusal != nil || reflect.TypeOf(call) != e.args {

@@ -113,6 +113,7 @@ func TestGuidance(t *testing.T) {
 		{"limits of stop", "job_stop", []string{`clamped to 1000..60000, negative ones refused. 0 or absent: return once the stop is signalled.`}},
 		{"limits of list", "job_list", []string{`1 or more; default 50; above 100 means 100`, `0 or more; default 0`}},
 		{"limits of reads", "read_transcript", []string{`16 KiB page`, `0 to 20`}},
+		{"limits of tasks", "tasks", []string{`At most 100 tasks; title 200 characters, prompt 8 KiB, note 500 characters.`}},
 		{"ends", "communicate", []string{`end_turn=true is your final report and ends the turn; end_turn=false is a checkpoint`}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"evener/internal/job"
 	"evener/internal/model"
 	"evener/internal/session"
+	"evener/internal/task"
 	"evener/internal/tool"
 	"evener/internal/transcript"
 	"evener/internal/tree"
@@ -295,12 +296,28 @@ func (s *sim) reply() session.Replied {
 			name, args = "write_file", fmt.Sprintf(`{"path":%q,"content":"x"}`, pick(s, "path", "/a", ""))
 		case 5:
 			name, args = pick(s, "name", "shell", "job_kill"), "{"
+		case 6:
+			name, args = "tasks", s.tasks()
 		}
 		s.calls++
 		c := transcript.Call{ID: fmt.Sprint("c", pick(s, "id", s.calls, s.calls, 1)), Name: name, Arguments: args}
 		in.Reply.Calls = append(in.Reply.Calls, c)
 	}
 	return in
+}
+
+// tasks reads and changes the list; the many that are added fill it soon.
+func (s *sim) tasks() string {
+	n := s.below(90)
+	switch s.below(4) {
+	case 0:
+		return `{"operation":"list"}`
+	case 1:
+		return fmt.Sprintf(`{"operation":"add","items":[%s{"title":"t"}]}`, strings.Repeat(`{"title":"t"},`, n))
+	case 2:
+		return fmt.Sprintf(`{"operation":"show","id":%d}`, n)
+	}
+	return fmt.Sprintf(`{"operation":"update","id":%d,"state":%q,"note":%q}`, n, pick(s, "state", "pending", "in_progress", "done", "dropped"), pick(s, "note", "", "n"))
 }
 
 func (s *sim) exit() session.Exited {
@@ -365,6 +382,18 @@ func (s *sim) wayHome() {
 		if told > 1 || told == 0 && !s.read[n] {
 			s.t.Fatalf("notice %s was told %d times", n, told)
 		}
+	}
+	closed := 0
+	for i, k := range x.Tasks.All() {
+		if i > 0 && k.ID <= x.Tasks.All()[i-1].ID {
+			s.t.Fatalf("task %d stands behind task %d", k.ID, x.Tasks.All()[i-1].ID)
+		}
+		if !k.Stage.Open() {
+			closed++
+		}
+	}
+	if n := len(x.Tasks.All()); n > task.MaxTasks || n-closed != x.Tasks.Open() {
+		s.t.Fatalf("%d tasks, %d of them closed, and %d said to be open", n, closed, x.Tasks.Open())
 	}
 	for _, j := range x.Jobs() {
 		if x.Attention.Of(j.ID) != attention.Settled {
