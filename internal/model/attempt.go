@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -121,7 +120,7 @@ func (m *openai) read(ctx context.Context, r *bufio.Reader, w *watch, progress f
 	case '<':
 		text, _ := io.ReadAll(io.LimitReader(r, errorBodyMax))
 		f := &failure{err: m.scrub.faultf(Protocol, 200, "%s: the answer is a web page (%s)", m.where, plainText(string(text)))}
-		f.err.Hint = "check that the base URL ends in /v1"
+		f.err.Hint = m.wrongPath()
 		return nil, f
 	}
 	return m.readStream(ctx, r, w, progress)
@@ -148,17 +147,34 @@ func (m *openai) readPlain(ctx context.Context, r io.Reader, progress func(int64
 	case err != nil:
 		return nil, m.brokenOff(ctx, err)
 	case int64(len(raw)) > m.replyMax:
-		return nil, m.tooLong()
+		return nil, m.endless()
 	}
 	b := &builder{}
 	if f := m.take(b, raw, false); f != nil {
 		return nil, f
 	}
 	if !b.begun {
-		return nil, &failure{err: m.scrub.faultf(Protocol, 200, "%s: the answer has no choices: %s", m.where, raw), again: true}
+		return nil, m.noChoices(raw)
 	}
 	progress(b.size)
 	return b, nil
+}
+
+// noChoices is a JSON answer without a reply. One that does not even name
+// choices is none of a model server.
+func (m *openai) noChoices(raw []byte) *failure {
+	f := &failure{err: m.scrub.faultf(Protocol, 200, "%s: the answer has no choices: %s", m.where, raw), again: true}
+	var top map[string]json.RawMessage
+	err := json.Unmarshal(raw, &top)
+	if _, ok := top["choices"]; err == nil && !ok {
+		f.again = false
+		f.err.Hint = m.noServer()
+	}
+	return f
+}
+
+func (m caller) noServer() string {
+	return "what answers there is no server of chat completions: check " + m.c.addressKey()
 }
 
 // readStream reads to the end mark. An end without the mark and without a
@@ -169,7 +185,11 @@ func (m *openai) readStream(ctx context.Context, r *bufio.Reader, w *watch, prog
 		ev, err := es.next()
 		switch {
 		case errors.Is(err, errEventTooLong):
-			return nil, m.tooLong()
+			return nil, m.endless()
+		case err == io.EOF && !es.any && es.text != "":
+			f := &failure{err: m.scrub.faultf(Protocol, 200, "%s: the answer is no stream of events: %s", m.where, es.text)}
+			f.err.Hint = m.noServer()
+			return nil, f
 		case err != nil && b.finish != "" && settled(ctx): // only the end mark and perhaps the usage are missing
 			return b, nil
 		case err != nil:
@@ -186,7 +206,7 @@ func (m *openai) readStream(ctx context.Context, r *bufio.Reader, w *watch, prog
 			return nil, f
 		}
 		if b.size > m.replyMax {
-			return nil, m.tooLong()
+			return nil, m.endless()
 		}
 		if b.finish != "" && w.limit > 0 {
 			w.settle(min(tailLimit, m.c.IdleTimeout))
@@ -221,7 +241,7 @@ func (m *openai) take(b *builder, raw []byte, fault bool) *failure {
 	return nil
 }
 
-func (m *openai) tooLong() *failure {
+func (m *openai) endless() *failure {
 	return &failure{err: m.scrub.faultf(Protocol, 200, "%s: the reply is longer than %d MiB, or one event of it longer than %d MiB", m.where, m.replyMax>>20, eventMax>>20)}
 }
 
@@ -233,7 +253,7 @@ func (m *openai) refused(ctx context.Context, resp *http.Response, r io.Reader) 
 			to = "to " + u.Scheme + "://" + u.Host + u.Path
 		}
 		f := &failure{err: m.scrub.faultf(Protocol, resp.StatusCode, "%s: HTTP %d points %s, which is not followed", m.where, resp.StatusCode, to)}
-		f.err.Hint = "set the base URL to the place that answers"
+		f.err.Hint = "set " + m.c.addressKey() + " to the place that answers"
 		return f
 	}
 	text, err := io.ReadAll(io.LimitReader(r, errorBodyMax))
@@ -257,30 +277,8 @@ func (m *openai) brokenOff(ctx context.Context, err error) *failure {
 // silent is a limit that ran out. An answer that stopped is tried again, as a
 // connection may be dead; one that never began is not: the server is busy
 // with it, and would only begin anew.
-func (m *openai) silent(cause error) *failure {
+func (m caller) silent(cause error) *failure {
 	f := &failure{err: m.scrub.faultf(Timeout, 0, "%s: %v within %s", m.where, cause, m.c.IdleTimeout), again: cause == errStalled}
 	f.err.Hint = "raise " + m.c.key("model_idle_timeout_ms") + " if the server needs longer"
 	return f
-}
-
-// unsent classifies a request that got no answer at all.
-func (m *openai) unsent(ctx context.Context, err error) *failure {
-	if cause := context.Cause(ctx); cause == errNoAnswer {
-		return m.silent(cause)
-	}
-	f := &failure{err: m.scrub.faultf(Unavailable, 0, "%s: no connection: %v", m.where, reason(err)), again: true}
-	f.err.Hint = "check that the server runs and that " + m.c.key("base_url") + " is right"
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		f.again = false
-		f.err.Hint = "set " + m.c.key("ca_file") + " to the certificate of the authority that signed the server's"
-	}
-	return f
-}
-
-// reason is the cause of a failed request without the address around it.
-func reason(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
 }

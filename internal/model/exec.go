@@ -39,8 +39,10 @@ type Ran struct {
 	Cut            bool   // the output was longer than the limit
 }
 
-// stderrMax bounds what is kept of a command's standard error; lineMax of it is shown.
-const stderrMax = 16 << 10
+const (
+	execMax   = 16 << 20 // of a reply
+	stderrMax = 16 << 10 // kept of what a command says on standard error, the last
+)
 
 type execModel struct {
 	caller
@@ -52,7 +54,7 @@ func openExec(name string, c Config) (Model, error) {
 	if c.Exec == nil || len(c.Exec.Command) == 0 {
 		return nil, fmt.Errorf("model exec/%s: no such command is configured; name it under exec in the user's configuration", name)
 	}
-	m := &execModel{name: name, replyMax: replyMax}
+	m := &execModel{name: name, replyMax: execMax}
 	m.caller = caller{c: c, scrub: newScrubber(c.Secrets)}
 	m.where = m.scrub.clean("exec/" + name)
 	return m, nil
@@ -63,6 +65,9 @@ func (m *execModel) Complete(ctx context.Context, r Request, progress func(Progr
 	body, err := m.c.execRequest(m.name, r)
 	if err != nil {
 		return Reply{}, m.scrub.faultf(BadRequest, 0, "%s: the request cannot be written: %v", m.where, err)
+	}
+	if e := m.tooLong(body); e != nil {
+		return Reply{}, e
 	}
 	if progress == nil {
 		progress = func(Progress) {}
@@ -75,7 +80,7 @@ func (m *execModel) Complete(ctx context.Context, r Request, progress func(Progr
 		return b, f
 	})
 	if err != nil {
-		return Reply{}, err
+		return Reply{}, m.overflowed(err, body)
 	}
 	return b.reply(callIDs(r.Messages)), nil
 }

@@ -58,7 +58,7 @@ func TestExecReplies(t *testing.T) {
 		`{"error":{"message":" "}}`:                                                   "exec/mine: prog gave no valid reply: error.message is empty" + form,
 		`{"error":{"message":"no luck"}}`:                                             "exec/mine: prog reports: no luck",
 		`{"error":{"message":"no","status":400}}`:                                     "exec/mine: status 400, bad request: no",
-		`{"error":{"message":"too long: 9 > 8","status":413}}`:                        "exec/mine: status 413: too long: 9 > 8; give the server a larger context, and set exec.mine.context_tokens to what it has",
+		`{"error":{"message":"too long: 9 > 8","status":413}}`:                        "exec/mine: status 413, context too small: too long: 9 > 8 (the request has 235 bytes); give the model a larger context and set exec.mine.context_tokens to its size, or begin a new session",
 	} {
 		m, _ := answers(t, Config{}, Ran{Stdout: []byte(in)})
 		history := []Message{{Role: RoleUser, Text: "hi"}, {Role: RoleAssistant, Calls: []Call{{ID: "taken", Name: "x"}}}, result("taken", "done")}
@@ -84,7 +84,7 @@ func TestExecEnds(t *testing.T) {
 		{Ran{Stdout: ok, Code: 2}, "exec/mine: prog exited with status 2"},
 		{Ran{Stdout: ok, Code: 2, Stderr: []byte("Traceback\n  KeyError: very-secret\x1b[0m\n")}, "exec/mine: prog exited with status 2; it said: Traceback KeyError: [secret] [0m"},
 		{Ran{Stdout: ok, Code: -1, Signal: "SIGSEGV"}, "exec/mine: prog was ended by SIGSEGV"},
-		{Ran{Stdout: ok, Cut: true}, "exec/mine: prog was ended: its output is longer than 64 MiB"},
+		{Ran{Stdout: ok, Cut: true}, "exec/mine: prog was ended: its output is longer than 16 MiB"},
 		{Ran{Stdout: []byte(`{"error":{"message":"very-secret","status":422}}`), Code: 1, Stderr: []byte("noise")}, "exec/mine: status 422, bad request: [secret]"},
 		{Ran{Stdout: ok, Stderr: []byte("a warning")}, ""},
 	} {

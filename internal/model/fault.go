@@ -57,10 +57,10 @@ type answer struct {
 
 // overflowText recognises an overflow where no field tells it.
 var overflowText = regexp.MustCompile(`(?i)exceed_context_size_error|exceeds the available context|maximum context length|` +
-	`context length exceeded|context_length_exceeded|input length exceeds|prompt is too long|longer than the context length|` +
+	`context length exceeded|context_length_exceeded|longer than the maximum model length|exceeds the maximum allowed length|greater than max_seq_len|input length exceeds|prompt is too long|longer than the context length|` +
 	`context size has been exceeded|greater than the context length|context the overflows|context window exceed`)
 
-var contextSize = regexp.MustCompile(`(?i)(?:maximum context length is|available context size \(|context length of only) ?(\d+)`)
+var contextSize = regexp.MustCompile(`(?i)(?:maximum context length is|maximum model length of|maximum allowed length \(|max_seq_len|available context size \(|context length of only) ?(\d+)`)
 
 // lasting are error types that a retry will not change, sent inside a stream where no status tells it.
 var lasting = regexp.MustCompile(`(?i)invalid_request|bad_?request|authentication|permission|invalid_api_key|not_found|insufficient_quota`)

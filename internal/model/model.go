@@ -178,7 +178,7 @@ func (c Config) withDefaults() Config {
 	if c.Provider == "" {
 		c.Provider = "openai"
 	}
-	if c.KeyVariable == "" {
+	if c.KeyVariable == "" && c.KeyPrefix == "" {
 		c.KeyVariable = "OPENAI_API_KEY"
 	}
 	if c.ReasoningEcho == "" {

@@ -41,7 +41,11 @@ func openOpenAI(name string, c Config) (Model, error) {
 	}
 	m := &openai{name: name, url: u.JoinPath("chat", "completions").String(), replyMax: replyMax}
 	m.caller = caller{c: c, scrub: newScrubber(c.secrets(u))}
-	m.where = m.scrub.clean(spec + " at " + u.Scheme + "://" + u.Host + u.Path)
+	m.base = m.scrub.clean(u.Scheme + "://" + u.Host + u.Path)
+	m.where = m.scrub.clean(spec + " at " + m.base)
+	if p, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err == nil && p != nil {
+		m.through(p)
+	}
 	m.client = &http.Client{
 		Transport: &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
@@ -58,6 +62,9 @@ func openOpenAI(name string, c Config) (Model, error) {
 	}
 	return m, nil
 }
+
+// through names a proxy, because its answers look like the server's.
+func (m *openai) through(proxy *url.URL) { m.where += " through the proxy " + proxy.Host }
 
 // baseURL accepts the base with or without a slash at its end, and a pasted full address.
 func baseURL(s string) (*url.URL, error) {
@@ -138,6 +145,9 @@ func (m *openai) Complete(ctx context.Context, r Request, progress func(Progress
 	if err != nil {
 		return Reply{}, m.scrub.faultf(BadRequest, 0, "%s: the request cannot be written: %v", m.where, err)
 	}
+	if e := m.tooLong(body); e != nil {
+		return Reply{}, e
+	}
 	if progress == nil {
 		progress = func(Progress) {}
 	}
@@ -145,20 +155,9 @@ func (m *openai) Complete(ctx context.Context, r Request, progress func(Progress
 		return m.attempt(ctx, body, stream, func(n int64) { progress(Progress{Attempt: attempt, Bytes: n}) })
 	})
 	if err != nil {
-		return Reply{}, err
+		return Reply{}, m.overflowed(err, body)
 	}
 	reply := b.reply(callIDs(r.Messages))
-	reply.Warning = dropped(reply.Usage, len(body))
+	reply.Warning = m.dropped(reply.Usage, body)
 	return reply, nil
-}
-
-// dropped warns of a server that silently cut the oldest messages. Text has
-// at most about eight bytes a token, so fewer tokens than that were not all of it.
-func dropped(u Usage, bytes int) string {
-	const perToken, small = 10, 16 << 10
-	if got := u.Input + u.CacheRead; bytes < small || u.Input == 0 || got >= int64(bytes/perToken) {
-		return ""
-	}
-	return fmt.Sprintf("the server counted %d tokens in a request of %d bytes: it seems to have dropped the oldest messages; "+
-		"raise its context size (Ollama: OLLAMA_CONTEXT_LENGTH)", u.Input, bytes)
 }

@@ -50,7 +50,9 @@ func (c Config) retry(ctx context.Context, progress func(Progress), attempt func
 			f.err.Hint = fmt.Sprintf("the server asks to wait %s; try again later", f.after.Round(time.Second))
 			return nil, f.err
 		case counted >= c.Tries || waited+wait > c.RetryTotal:
-			f.err.Text += fmt.Sprintf(" (gave up after %d attempts)", n)
+			if n > 1 {
+				f.err.Text += fmt.Sprintf(" (gave up after %d attempts)", n)
+			}
 			return nil, f.err
 		}
 		waited += wait

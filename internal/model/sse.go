@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 )
 
 // eventMax bounds one event of a stream. Whole tool calls come in one line, so it is large.
@@ -27,6 +28,8 @@ type events struct {
 	r    *bufio.Reader
 	line []byte
 	buf  []byte
+	any  bool   // some line belonged to an event or was a comment
+	text string // the first line that did not
 }
 
 func newEvents(r *bufio.Reader) *events { return &events{r: r} }
@@ -44,6 +47,7 @@ func (e *events) next() (event, error) {
 			return event{}, err
 		}
 		name, value := field(line)
+		e.note(name, line)
 		switch {
 		case len(line) == 0:
 			if any {
@@ -67,6 +71,17 @@ func (e *events) next() (event, error) {
 			}
 			any = true
 		}
+	}
+}
+
+// note remembers whether this looks like a stream of events at all.
+func (e *events) note(name string, line []byte) {
+	switch {
+	case len(line) == 0:
+	case slices.Contains([]string{"", "data", "event", "id", "retry", "error"}, name):
+		e.any = true
+	case e.text == "":
+		e.text = string(line[:min(len(line), errorBodyMax)])
 	}
 }
 
