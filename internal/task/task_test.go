@@ -222,7 +222,7 @@ func TestApplyFails(t *testing.T) {
 		what string
 		e    Event
 	}{
-		{"seeded twice", Seeded{Tasks: []Step{{ID: 1, Title: "x"}}}},
+		{"seeded behind others", Seeded{Tasks: []Step{{ID: 4, Title: "x"}}}},
 		{"a number that is taken", Added{Tasks: []Step{{ID: 3, Title: "x"}}}},
 		{"a number that was skipped", Added{Tasks: []Step{{ID: 5, Title: "x"}}}},
 		{"an open task that leaves", Added{Left: []int64{2}}},
