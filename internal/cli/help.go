@@ -38,6 +38,10 @@ The process ends when the model has reported and its notices are told; backgroun
 jobs that still run are announced to the model once, then ended. With --wait-jobs it
 waits for them first, and the model is told of each end.
 
+--output-schema FILE asks for a result that fits a JSON Schema: standard output then gets that
+JSON value and nothing else. Output that does not fit is refused once, with every place to
+mend; after that the run fails with status 1, and the report stays in the session.
+
 Exit status: 0 reported, 1 ended without a report, 2 wrong usage or configuration,
 3 damaged, locked or unwritable state, 129 hung up, 130 interrupted, 143 terminated.`,
 }

@@ -111,6 +111,10 @@ func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
 	if cfg.Model == "" {
 		return e.fail(exitUsage, "--model openai/NAME with --base-url URL asks a server; --model script/builtin:demo needs none", "no model: give --model provider/name, or set \"model\" in the configuration")
 	}
+	output, err := outputSchema(cfg.OutputSchema)
+	if err != nil {
+		return e.fail(exitUsage, "", "%v", err)
+	}
 	m, err := e.openModel(cfg)
 	if err != nil {
 		return e.fail(exitUsage, "", "%v", err)
@@ -129,7 +133,7 @@ func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
 	if o.resumeLast && !o.verbose { // with it, the first event says so
 		e.sayResumed(t.State.Session())
 	}
-	r := &runner{env: e, options: o, config: cfg, tree: t, created: target == ""}
+	r := &runner{env: e, options: o, config: cfg, tree: t, created: target == "", output: output}
 	return r.run(m, prompt)
 }
 

@@ -35,7 +35,8 @@ type runner struct {
 	config  config.Config
 	tree    *store.Tree
 	created bool
-	live    *live // what a person at a terminal sees; nil for none
+	live    *live           // what a person at a terminal sees; nil for none
+	output  json.RawMessage // the schema of the run's output, or nil
 
 	mu     sync.Mutex // guards out and err, which the loop and its helpers write
 	events *host.Projector
@@ -102,7 +103,7 @@ func (r *runner) wait(t *supervisor.Tree) error {
 
 // feed settles what a lost process left open, then hands in the prompt.
 func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
-	p := session.Prompt{Text: prompt, Mode: session.OneShot, Limits: limits(r.config), ParentJob: parentJob(r.getenv)}
+	p := session.Prompt{Text: prompt, Mode: session.OneShot, Limits: limits(r.config), ParentJob: parentJob(r.getenv), OutputSchema: r.output}
 	created := time.Now()
 	if r.created {
 		p.Create = &session.Created{Session: r.tree.Root, Root: r.tree.Root, Dir: dir}
@@ -116,7 +117,7 @@ func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
 			p.Create = &session.Created{Session: r.tree.Root, Root: r.tree.Root, Dir: dir}
 		}
 	}
-	p.Context = session.ContextSet{Model: r.config.Model, System: r.systemPrompt(dir, created), Tools: toolsJSON(tool.Definitions())}
+	p.Context = session.ContextSet{Model: r.config.Model, System: r.systemPrompt(dir, created), Tools: toolsJSON(r.tools())}
 	err := t.Ask(p)
 	r.mu.Lock()
 	r.fed = true
@@ -264,11 +265,11 @@ func (r *runner) report() int {
 			return r.failOutput("write the result", err)
 		}
 	default:
-		if res.Message != "" {
+		if text := r.reportText(s.Run); text != "" {
 			if r.live != nil && isTerminalWriter(r.out) { // the report stands apart from what was shown
 				fmt.Fprintln(r.err)
 			}
-			if err := printReport(r.out, res.Message); err != nil {
+			if err := printReport(r.out, text); err != nil {
 				return r.failOutput("write the report", err)
 			}
 		}
@@ -294,13 +295,25 @@ func (r *runner) status(res host.Result) int {
 		}
 		return r.fail(status, resume, "session %s was interrupted", res.Session)
 	}
+	if res.Outcome == session.RunOutputUnfit {
+		return r.fail(exitNoReport, resume, "session %s: %s; the report is kept as turn.reported in %s", res.Session, res.Error, r.tree.Home.Journal(res.Session))
+	}
 	return r.fail(exitNoReport, resume, "session %s ended without a report: %s", res.Session, res.Error)
+}
+
+// tools are what the model is offered.
+func (r *runner) tools() []tool.Def {
+	defs := tool.Definitions()
+	if r.output != nil {
+		defs = tool.WithOutputSchema(defs, r.output)
+	}
+	return defs
 }
 
 // systemPrompt tells the model where it is. Its day is that of the session's
 // start, so that a resumed session asks with the same text.
 func (r *runner) systemPrompt(dir string, created time.Time) string {
-	e := tool.Env{Dir: dir, Platform: runtime.GOOS + "/" + runtime.GOARCH, Date: created.Format(time.DateOnly), Shell: proc.Shell(), Git: store.Repository(dir) != ""}
+	e := tool.Env{Dir: dir, Platform: runtime.GOOS + "/" + runtime.GOARCH, Date: created.Format(time.DateOnly), Shell: proc.Shell(), Git: store.Repository(dir) != "", OutputSchema: r.output != nil}
 	e.Agents, e.AgentsPath = agentsFile(dir, r.warn)
 	return tool.SystemPrompt(e)
 }

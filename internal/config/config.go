@@ -36,6 +36,7 @@ type Config struct {
 	StateDir                string
 	StateHome               string
 	Output                  string
+	OutputSchema            string
 	DefaultCommandTimeoutMS int64
 	MaxCommandTimeoutMS     int64
 	StopGraceMS             int64

@@ -39,7 +39,7 @@ func everyEvent() map[string]reflect.Type {
 		{transcript.AssistantSaid{}, job.Intended{Job: "j", Mode: job.Background}},
 		{job.Started{Job: "j"}, transcript.Answered{Name: "shell"}},
 		{job.Finished{Job: "j", Kept: true}, attention.Armed{}, task.Seeded{}},
-		{session.Reported{}, session.TurnEnded{}, session.JobsAwaited{}, session.RunEnded{}},
+		{session.Reported{}, session.OutputRefused{}, session.TurnEnded{}, session.JobsAwaited{}, session.RunEnded{}},
 	}
 	all := map[string]reflect.Type{"WARNING": reflect.TypeOf(host.Warning("", time.Time{}, "").Data)}
 	for _, events := range lines {

@@ -3,6 +3,7 @@
 package host
 
 import (
+	"encoding/json"
 	"time"
 
 	"evener/internal/attention"
@@ -57,9 +58,10 @@ type JobData struct {
 
 // CommunicateData is the payload of COMMUNICATE.
 type CommunicateData struct {
-	Message string                     `json:"message"`
-	EndTurn bool                       `json:"end_turn"`
-	Output  *session.CommunicateOutput `json:"output,omitempty"`
+	Message    string          `json:"message"`
+	EndTurn    bool            `json:"end_turn"`
+	Output     json.RawMessage `json:"output,omitempty"`
+	Violations []string        `json:"output_violations,omitempty"`
 }
 
 type turnStarted struct {
@@ -170,7 +172,9 @@ func (p *Projector) project(e session.Event, line []session.Event) (string, any)
 	case session.Requested:
 		return "MODEL_REQUEST", e
 	case session.Reported:
-		return "COMMUNICATE", CommunicateData{e.Message, true, e.Output}
+		return "COMMUNICATE", CommunicateData{e.Message, true, e.Output, e.Violations}
+	case session.OutputRefused:
+		return "OUTPUT_REFUSED", e
 	case transcript.UserSaid:
 		return "USER_INPUT", e
 	case transcript.AssistantSaid:
@@ -232,7 +236,7 @@ func (p *Projector) answered(e transcript.Answered) (string, any) {
 	if e.Name == "communicate" && !e.IsError {
 		if call, err := p.decode(c.Name, c.Arguments); err == nil {
 			if m, ok := call.(session.CommunicateCall); ok && !m.EndTurn {
-				return "COMMUNICATE", CommunicateData{m.Message, false, m.Output}
+				return "COMMUNICATE", CommunicateData{Message: m.Message, Output: m.Value}
 			}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 const (
 	maxViolations   = 1000
 	maxText         = 300 // code points of one violation
-	maxListed       = 20  // violations in one answer
+	maxListed       = 20  // lines of one answer, and values of one enum
 	maxAlternatives = 8
 )
 
@@ -34,16 +34,6 @@ func at(place, what string) string {
 		return what
 	}
 	return text.Preview(place, maxText) + ": " + what
-}
-
-// List writes violations a line each, and says how many it leaves out.
-func List(lines []string) string {
-	shown := lines[:min(len(lines), maxListed)]
-	s := strings.Join(shown, "\n")
-	if n := len(lines) - len(shown); n > 0 {
-		s += fmt.Sprintf("\n(and %d more)", n)
-	}
-	return s
 }
 
 // flatten lists the leaves of what the library found, in the order of their

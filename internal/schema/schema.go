@@ -76,18 +76,22 @@ func Compile(raw []byte) (*Schema, error) {
 	return &Schema{d.value}, nil
 }
 
-// Check is Compile and Validate in one, as a function of plain values: the
-// violations as lines, or an error where the schema cannot be used.
-func Check(schema, value json.RawMessage) ([]string, error) {
+// Violations is Compile and Validate in one, as a function of plain values: a
+// line a violation, bounded in number. None means that the value fits.
+func Violations(schema, value json.RawMessage) []string {
 	s, err := Compile(schema)
 	if err != nil {
-		return nil, err
+		return []string{"the schema cannot be used: " + err.Error()}
 	}
+	all := s.Validate(value)
 	var lines []string
-	for _, v := range s.Validate(value) {
+	for _, v := range all[:min(len(all), maxListed)] {
 		lines = append(lines, v.String())
 	}
-	return lines, nil
+	if n := len(all) - len(lines); n > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", n))
+	}
+	return lines
 }
 
 // compile makes the form that one validation uses up: its steps are counted.

@@ -170,21 +170,19 @@ func TestStepsAreBounded(t *testing.T) {
 
 // The worst that fits into the bounds still ends soon.
 func TestLargeSchemasCompile(t *testing.T) {
-	for name, s := range map[string]string{
-		"many members": `{"properties":{` + strings.Repeat(`"%d":{"type":"null"},`, 2400) + `"x":true}}`,
-		"many refs":    `{"properties":{` + strings.Repeat(`"%d":{"$ref":"#/x/y"},`, 2300) + `"x":true},"x":{"y":true}}`,
-		"many ids":     `{"$defs":{` + strings.Repeat(`"%d":{"$id":"i%[1]d"},`, 2300) + `"x":true}}`,
-		"long names":   `{"$defs":{"` + strings.Repeat("n", 30000) + `":{"properties":{` + strings.Repeat(`"%d":true,`, 2800) + `"x":true}}}}`,
-	} {
-		n := strings.Count(s, "%d")
-		args := make([]any, n)
-		for i := range args {
-			args[i] = i
-		}
-		text := s
+	many := func(item string, n int) string {
+		var b strings.Builder
 		for i := range n {
-			text = strings.Replace(strings.Replace(text, "%d", fmt.Sprint(i), 1), "%[1]d", fmt.Sprint(i), 1)
+			b.WriteString(strings.ReplaceAll(item, "%", fmt.Sprint(i)) + ",")
 		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"many members": `{"properties":{` + many(`"%":{"type":"null"}`, 2400) + `"x":true}}`,
+		"many refs":    `{"properties":{` + many(`"%":{"$ref":"#/x/y"}`, 2300) + `"x":true},"x":{"y":true}}`,
+		"many ids":     `{"$defs":{` + many(`"%":{"$id":"i%"}`, 2300) + `"x":true}}`,
+		"long names":   `{"$defs":{"` + strings.Repeat("n", 30000) + `":{"properties":{` + many(`"%":true`, 2600) + `"x":true}}}}`,
+	} {
 		if len(text) > MaxSchema {
 			t.Fatalf("%s: %d bytes", name, len(text))
 		}
@@ -197,26 +195,16 @@ func TestLargeSchemasCompile(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
-	var all []string
-	for i := range 23 {
-		all = append(all, fmt.Sprint("v", i))
-	}
-	if got := List(all); strings.Count(got, "\n") != 20 || !strings.HasSuffix(got, "v19\n(and 3 more)") {
+func TestViolations(t *testing.T) {
+	got := Violations(json.RawMessage(`{"items":{"type":"string"}}`), json.RawMessage(`[`+strings.Repeat("1,", 22)+`1]`))
+	if len(got) != 21 || got[19] != "/19: want string, got number" || got[20] != "and 3 more" {
 		t.Error(got)
 	}
-	if got := List(all[:2]); got != "v0\nv1" {
+	if got := Violations(json.RawMessage(`{"type":"string"}`), json.RawMessage(`"x"`)); got != nil {
 		t.Error(got)
 	}
-}
-
-func TestCheck(t *testing.T) {
-	got, err := Check(json.RawMessage(`{"type":"string"}`), json.RawMessage(`1`))
-	if err != nil || len(got) != 1 || got[0] != "want string, got number" {
-		t.Error(got, err)
-	}
-	if _, err := Check(json.RawMessage(`{"type":1}`), json.RawMessage(`1`)); err == nil {
-		t.Error("a schema that is none was used")
+	if got := Violations(json.RawMessage(`{"type":1}`), json.RawMessage(`1`)); len(got) != 1 || !strings.HasPrefix(got[0], "the schema cannot be used: /type: ") {
+		t.Error(got)
 	}
 }
 

@@ -1,5 +1,7 @@
 package session
 
+import "encoding/json"
+
 // The arguments of the model's tool calls, one struct a tool. Tool schemas are
 // derived from these structs and arguments are decoded into them, so the two
 // cannot differ. Tags: doc is the parameter's description, enum its values,
@@ -114,6 +116,11 @@ type CommunicateCall struct {
 	Message string             `json:"message" doc:"What to tell the user."`
 	EndTurn bool               `json:"end_turn" doc:"true: final report, ends the turn. false: a checkpoint."`
 	Output  *CommunicateOutput `json:"output" optional:"" doc:"Structured result, beside the message."`
+
+	// Value is output as it was sent, a null too; none is an absent one. Misfit says
+	// why it is no Output, which is a fault unless the run has a schema of its own.
+	Value  json.RawMessage `json:"-"`
+	Misfit string          `json:"-"`
 }
 
 // CommunicateOutput is the structured half of a report.

@@ -49,10 +49,11 @@ type Limits struct {
 
 // RunStarted: a process took the session up.
 type RunStarted struct {
-	Run       int64  `json:"run"`
-	Mode      Mode   `json:"mode"`
-	Limits    Limits `json:"limits"`
-	ParentJob id.Job `json:"parent_job_id,omitempty"` // the job that this process itself runs in
+	Run          int64           `json:"run"`
+	Mode         Mode            `json:"mode"`
+	Limits       Limits          `json:"limits"`
+	ParentJob    id.Job          `json:"parent_job_id,omitempty"` // the job that this process itself runs in
+	OutputSchema json.RawMessage `json:"output_schema,omitempty"` // JSON Schema that the output of the run's reports must fit
 }
 
 // JobsAwaited: nothing is left to do but to wait for running jobs. It comes once
@@ -87,6 +88,7 @@ const (
 	RunReported    RunOutcome = "reported"
 	RunAnswered    RunOutcome = "answered" // bare text
 	RunNoReport    RunOutcome = "no_report"
+	RunOutputUnfit RunOutcome = "output_unfit" // it reported, but not what the schema asks for
 	RunFailed      RunOutcome = "failed"
 	RunExhausted   RunOutcome = "exhausted"
 	RunInterrupted RunOutcome = "interrupted"
@@ -117,10 +119,19 @@ type Requested struct {
 
 // Reported: a terminal communicate was accepted.
 type Reported struct {
-	Turn    int64              `json:"turn_id"`
-	Call    string             `json:"call_id"`
-	Message string             `json:"message"`
-	Output  *CommunicateOutput `json:"output,omitempty"`
+	Turn       int64           `json:"turn_id"`
+	Call       string          `json:"call_id"`
+	Message    string          `json:"message"`
+	Output     json.RawMessage `json:"output,omitempty"`            // of the usual form, or any value where the run has a schema
+	Violations []string        `json:"output_violations,omitempty"` // how it differs from that schema, after it was refused once
+}
+
+// OutputRefused: the model was told what to mend in its report, whose output
+// does not fit the run's schema.
+type OutputRefused struct {
+	Turn       int64    `json:"turn_id"`
+	Call       string   `json:"call_id,omitempty"` // the report; without one the turn ended in bare text or in nothing
+	Violations []string `json:"output_violations"`
 }
 
 // TurnOutcome is how a turn ended.
@@ -143,14 +154,15 @@ type TurnEnded struct {
 	Answer  bool        `json:"answer,omitempty"`
 }
 
-func (Created) Kind() string     { return "session.created" }
-func (ContextSet) Kind() string  { return "session.context_set" }
-func (RunStarted) Kind() string  { return "run.started" }
-func (JobsAwaited) Kind() string { return "run.jobs_awaited" }
-func (WaitExpired) Kind() string { return "run.wait_expired" }
-func (RunEnding) Kind() string   { return "run.ending" }
-func (RunEnded) Kind() string    { return "run.ended" }
-func (TurnStarted) Kind() string { return "turn.started" }
-func (Requested) Kind() string   { return "turn.requested" }
-func (Reported) Kind() string    { return "turn.reported" }
-func (TurnEnded) Kind() string   { return "turn.ended" }
+func (Created) Kind() string       { return "session.created" }
+func (ContextSet) Kind() string    { return "session.context_set" }
+func (RunStarted) Kind() string    { return "run.started" }
+func (JobsAwaited) Kind() string   { return "run.jobs_awaited" }
+func (WaitExpired) Kind() string   { return "run.wait_expired" }
+func (RunEnding) Kind() string     { return "run.ending" }
+func (RunEnded) Kind() string      { return "run.ended" }
+func (TurnStarted) Kind() string   { return "turn.started" }
+func (Requested) Kind() string     { return "turn.requested" }
+func (Reported) Kind() string      { return "turn.reported" }
+func (OutputRefused) Kind() string { return "turn.output_refused" }
+func (TurnEnded) Kind() string     { return "turn.ended" }

@@ -160,6 +160,9 @@ func (w *work) communicate(c transcript.Call, a CommunicateCall) {
 		msg = strings.TrimSpace(a.Output.Message)
 	}
 	switch {
+	case a.Misfit != "" && s.Run.Schema == nil:
+		w.refuse(c, fault.Invalid("communicate: %s", a.Misfit))
+		return
 	case msg == "":
 		w.refuse(c, fault.Invalid("communicate: message is empty; say what the user needs to know"))
 		return
@@ -174,7 +177,12 @@ func (w *work) communicate(c transcript.Call, a CommunicateCall) {
 	}
 	r := result{Accepted: true, EndTurn: a.EndTurn}
 	if a.EndTurn {
-		w.emit(Reported{Turn: s.Turn.N, Call: c.ID, Message: msg, Output: a.Output})
+		unfit := w.unfit(a)
+		if len(unfit) > 0 && (s.Turn.Refused == 0 || s.Turn.Refused == s.Requests) { // of one reply all: it has seen no refusal
+			w.refuseOutput(c, a, unfit)
+			return
+		}
+		w.emit(Reported{Turn: s.Turn.N, Call: c.ID, Message: msg, Output: s.Run.output(a), Violations: unfit})
 		if jobs := s.running(); len(jobs) > 0 {
 			r.Warning = s.stillRunning(jobs)
 		}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"time"
 
 	"evener/internal/id"
@@ -20,6 +21,8 @@ type Prompt struct {
 	Context   ContextSet `json:"-"`
 	Create    *Created   `json:"-"` // set for a new session
 	ParentJob id.Job     `json:"-"`
+	// OutputSchema, if set, has been found usable.
+	OutputSchema json.RawMessage `json:"-"`
 }
 
 // Replied is a model's whole reply to a request.
@@ -127,4 +130,6 @@ type Facts struct {
 	// that were set aside for that and can still be written.
 	Full string
 	Room int64
+	// Fits lists how a value differs from a JSON schema: a function of these two alone.
+	Fits func(schema, value json.RawMessage) []string
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -44,6 +45,7 @@ type Run struct {
 	Mode     Mode
 	Limits   Limits
 	Parent   id.Job
+	Schema   json.RawMessage // that the output of reports must fit; nil is none
 	Requests int64
 	Rounds   int64 // replies with tool calls
 	// Announced: the still-running jobs were announced.
@@ -60,9 +62,10 @@ type Run struct {
 
 // Answer is what a run answers with.
 type Answer struct {
-	Text     string
-	Output   *CommunicateOutput
-	Reported bool // a terminal communicate; else bare text
+	Text       string
+	Output     json.RawMessage
+	Violations []string // how the output differs from the run's schema
+	Reported   bool     // a terminal communicate; else bare text
 }
 
 // Turn is the open turn.
@@ -73,6 +76,10 @@ type Turn struct {
 	Carried int   // notices first shown in this turn
 	Report  *Answer
 	Text    string // text of the latest reply
+	// Refused is the request whose reply held the first output that did not fit;
+	// Reminded: the model was told that there is none.
+	Refused  int64
+	Reminded bool
 }
 
 // New is a session without history.
@@ -197,7 +204,7 @@ func (s *State) applyRun(e Event) error {
 		if s.Run.Open || e.Run != s.Run.N+1 {
 			return fmt.Errorf("run %d: started after run %d", e.Run, s.Run.N)
 		}
-		s.Run = Run{N: e.Run, Open: true, Mode: e.Mode, Limits: e.Limits, Parent: e.ParentJob}
+		s.Run = Run{N: e.Run, Open: true, Mode: e.Mode, Limits: e.Limits, Parent: e.ParentJob, Schema: e.OutputSchema}
 	case JobsAwaited:
 		if !s.Run.Open || s.Turn != nil || s.Run.Awaits {
 			return fmt.Errorf("run %d: waits for jobs out of order", e.Run)
@@ -255,7 +262,16 @@ func (s *State) applyTurn(e Event) error {
 		if t.Report != nil {
 			return fmt.Errorf("turn %d: reported twice", t.N)
 		}
-		t.Report = &Answer{Text: e.Message, Output: e.Output, Reported: true}
+		t.Report = &Answer{Text: e.Message, Output: e.Output, Violations: e.Violations, Reported: true}
+	case OutputRefused:
+		if s.Run.Schema == nil {
+			return fmt.Errorf("turn %d: output refused without a schema", e.Turn)
+		}
+		if e.Call == "" {
+			t.Reminded = true
+		} else if t.Refused == 0 {
+			t.Refused = s.Requests
+		}
 	case TurnEnded:
 		if len(s.Transcript.Open()) > 0 {
 			return fmt.Errorf("turn %d: ended while a call is open", t.N)
@@ -263,7 +279,7 @@ func (s *State) applyTurn(e Event) error {
 		if e.Answer {
 			s.Run.Answer = t.Report
 			if t.Report == nil {
-				s.Run.Answer = &Answer{Text: t.Text}
+				s.Run.Answer = &Answer{Text: t.Text, Violations: s.Run.noOutput()}
 			}
 		}
 		s.Run.LastTurn, s.Run.LastReason, s.Turn = e.Outcome, e.Reason, nil

@@ -34,7 +34,7 @@ func (w *work) prompt(in Prompt) *fault.Error {
 		w.emit(*in.Create)
 	}
 	if !s.Run.Open {
-		w.emit(RunStarted{Run: s.Run.N + 1, Mode: in.Mode, Limits: in.Limits, ParentJob: in.ParentJob})
+		w.emit(RunStarted{Run: s.Run.N + 1, Mode: in.Mode, Limits: in.Limits, ParentJob: in.ParentJob, OutputSchema: in.OutputSchema})
 	}
 	if !sameContext(s.Context, in.Context) {
 		w.emit(in.Context)
@@ -136,6 +136,7 @@ func (w *work) calls() {
 		w.endTurn(TurnReported, "")
 	case w.lastReplyHadCalls():
 		w.request()
+	case w.remind():
 	case strings.TrimSpace(s.Turn.Text) != "":
 		w.endTurn(TurnAnswered, "")
 	default:
@@ -191,8 +192,11 @@ func (w *work) endTurn(o TurnOutcome, reason string) {
 // arrived during that turn.
 func (w *work) answers(o TurnOutcome) bool {
 	t, have := w.s.Turn, w.s.Run.Answer
+	if have.fits() && !t.Report.fits() { // what fits the schema stands
+		return false
+	}
 	if t.Kind == AnnouncementTurn && have != nil && t.Carried == 0 {
-		return o == TurnReported && !have.Reported
+		return o == TurnReported && !(have.Reported && have.fits())
 	}
 	switch o {
 	case TurnReported:
@@ -264,6 +268,8 @@ func (s *State) runOutcome() RunOutcome {
 	switch a := s.Run.Answer; {
 	case interrupted:
 		return RunInterrupted
+	case a != nil && len(a.Violations) > 0:
+		return RunOutputUnfit
 	case a != nil && a.Reported:
 		return RunReported
 	case a != nil:

@@ -30,7 +30,7 @@ import (
 var kinds = table(
 	kind[session.Created], kind[session.ContextSet],
 	kind[session.RunStarted], kind[session.JobsAwaited], kind[session.WaitExpired], kind[session.RunEnding], kind[session.RunEnded],
-	kind[session.TurnStarted], kind[session.Requested], kind[session.Reported], kind[session.TurnEnded],
+	kind[session.TurnStarted], kind[session.Requested], kind[session.Reported], kind[session.OutputRefused], kind[session.TurnEnded],
 	kind[session.FileSeen],
 	kind[transcript.UserSaid], kind[transcript.AssistantSaid], kind[transcript.Answered],
 	kind[attention.Armed], kind[attention.Consumed], kind[attention.SettledInline],

@@ -160,7 +160,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"transcript.assistant", `{"usage":{"input":1,"cost":2}}`, `usage: unknown field "cost"`},
 		{"transcript.result", `{"data":{"a":]}`, "no valid JSON"},
 		{"transcript.result", `{"data":}`, "no valid JSON"},
-		{"turn.reported", `{"output":{"message":"m","data":{"any":1},"extra":2}}`, `output: unknown field "extra"`},
+		{"turn.reported", `{"output":{"message":"m",}}`, `output: no valid JSON`},
 	} {
 		_, err := kinds[c.kind]([]byte(c.data))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

@@ -18,6 +18,7 @@ import (
 	"evener/internal/joblog"
 	"evener/internal/model"
 	"evener/internal/proc"
+	"evener/internal/schema"
 	"evener/internal/session"
 	"evener/internal/store"
 	"evener/internal/tree"
@@ -276,7 +277,7 @@ func (t *Tree) facts() session.Facts {
 	}
 	return session.Facts{
 		Now: time.Now(), Random: binary.LittleEndian.Uint32(random[:]),
-		Live: t.live, Output: t.output, Full: full, Room: room,
+		Live: t.live, Output: t.output, Full: full, Room: room, Fits: schema.Violations,
 	}
 }
 

@@ -43,13 +43,25 @@ func TestDecode(t *testing.T) {
 		{"communicate", `{"message":"m","end_turn":false}`, session.CommunicateCall{Message: "m"}},
 		{"communicate", `{"message":"","end_turn":true,"output":{"message":"o","artifacts":["a"],"data":{"n":12345678901234567890.25,"l":[1,null,{"k":false}]}}}`,
 			session.CommunicateCall{EndTurn: true, Output: &session.CommunicateOutput{Message: "o", Artifacts: []string{"a"}, Data: map[string]any{
-				"n": json.Number("12345678901234567890.25"), "l": []any{json.Number("1"), nil, map[string]any{"k": false}}}}}},
+				"n": json.Number("12345678901234567890.25"), "l": []any{json.Number("1"), nil, map[string]any{"k": false}}}},
+				Value: json.RawMessage(`{"message":"o","artifacts":["a"],"data":{"n":12345678901234567890.25,"l":[1,null,{"k":false}]}}`)}},
+		{"communicate", `{"message":"m","end_turn":true,"output":null}`, session.CommunicateCall{Message: "m", EndTurn: true, Value: json.RawMessage(`null`)}},
+		// What is no usual output is left to the session, whose run may have a schema.
+		{"communicate", `{"message":"m","end_turn":true,"output":"done"}`, misfit(`"done"`, `output is the string "done"; want an object`)},
+		{"communicate", `{"message":"m","end_turn":true,"output":{"notes":1}}`, misfit(`{"notes":1}`, `unknown parameter "output.notes"; the parameters are message, data, artifacts`)},
+		{"communicate", `{"message":"m","end_turn":true,"output":{"data":[]}}`, misfit(`{"data":[]}`, `output.data is an array; want an object`)},
+		{"communicate", `{"message":"m","end_turn":true,"output":{"data":{"a":[{"b":1,"b":2}]}}}`, misfit(`{"data":{"a":[{"b":1,"b":2}]}}`, `output.data is an object; want an object that names nothing twice`)},
+		{"communicate", `{"message":"m","end_turn":true,"output":{"artifacts":["a", 2, "<\u2028\n"]}}`, misfit(`{"artifacts":["a",2,"<\u2028\n"]}`, `output.artifacts[1] is the number 2; want a string`)},
 	} {
 		got, refusal := Decode(c.tool, c.raw)
 		if refusal != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s %s:\n got %#v, %v\nwant %#v", c.tool, c.raw, got, refusal, c.want)
 		}
 	}
+}
+
+func misfit(value, why string) session.CommunicateCall {
+	return session.CommunicateCall{Message: "m", EndTurn: true, Value: json.RawMessage(value), Misfit: why}
 }
 
 func TestDecodeRefuses(t *testing.T) {
@@ -96,11 +108,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"tasks", `{"operation":"update","id":"2","state":"done"}`, `tasks: id is the string "2"; want an integer`},
 		{"tasks", `{"operation":"update","id":2,"state":"finished"}`, `tasks: state is the string "finished"; want one of pending, in_progress, done, dropped`},
 		{"communicate", `{"message":"m"}`, `communicate: end_turn is missing; want true or false`},
-		{"communicate", `{"message":"m","end_turn":true,"output":"done"}`, `communicate: output is the string "done"; want an object`},
-		{"communicate", `{"message":"m","end_turn":true,"output":{"notes":1}}`, `communicate: unknown parameter "output.notes"; the parameters are message, data, artifacts`},
-		{"communicate", `{"message":"m","end_turn":true,"output":{"data":[]}}`, `communicate: output.data is an array; want an object`},
-		{"communicate", `{"message":"m","end_turn":true,"output":{"data":{"a":[{"b":1,"b":2}]}}}`, `communicate: output.data is an object; want an object that names nothing twice`},
-		{"communicate", `{"message":"m","end_turn":true,"output":{"artifacts":["a",2]}}`, `communicate: output.artifacts[1] is the number 2; want a string`},
+		{"communicate", `{"message":"m","end_turn":true,"output":{},"output":{}}`, `communicate: output is given twice`},
+		{"communicate", `{"message":1,"end_turn":true,"output":5}`, `communicate: message is the number 1; want a string`},
 		{"communicate", `{"message":"` + strings.Repeat("x", 500) + `","end_turn":"` + strings.Repeat("é", 500) + `"}`, `communicate: end_turn is the string "` + strings.Repeat("é", shown) + `…"; want true or false`},
 	} {
 		got, refusal := Decode(c.tool, c.raw)

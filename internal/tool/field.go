@@ -20,6 +20,9 @@ func fields(t reflect.Type) []field {
 	for i := range t.NumField() {
 		tag := t.Field(i).Tag
 		name, _, _ := strings.Cut(tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		f := field{index: i, name: name, doc: tag.Get("doc")}
 		if values := tag.Get("enum"); values != "" {
 			f.enum = strings.Split(values, ",")

@@ -42,6 +42,23 @@ func parse(raw string) (n node, bad string) {
 	if strings.TrimSpace(raw) == "" {
 		return node{kind: objectKind}, ""
 	}
+	if n, bad = parseAny(raw); bad != "" {
+		return node{}, bad
+	}
+	if n.deeper(maxDepth) {
+		return node{}, fmt.Sprintf("the arguments nest deeper than %d levels", maxDepth)
+	}
+	switch n.kind {
+	case objectKind:
+		return n, ""
+	case nullKind:
+		return node{kind: objectKind}, ""
+	}
+	return node{}, fmt.Sprintf("the arguments are %s; want an object", n)
+}
+
+// parseAny reads any JSON value.
+func parseAny(raw string) (n node, bad string) {
 	if !utf8.ValidString(raw) {
 		return node{}, "the arguments are not valid UTF-8"
 	}
@@ -57,16 +74,7 @@ func parse(raw string) (n node, bad string) {
 	if err != nil {
 		return node{}, syntax(err)
 	}
-	if n.deeper(maxDepth) {
-		return node{}, fmt.Sprintf("the arguments nest deeper than %d levels", maxDepth)
-	}
-	switch n.kind {
-	case objectKind:
-		return n, ""
-	case nullKind:
-		return node{kind: objectKind}, ""
-	}
-	return node{}, fmt.Sprintf("the arguments are %s; want an object", n)
+	return n, ""
 }
 
 // maxDepth bounds the nesting of arguments: what is accepted is recorded, and
@@ -144,6 +152,39 @@ func container(d *json.Decoder, open json.Delim) (node, error) {
 	}
 	_, err := d.Token() // the closing bracket
 	return n, err
+}
+
+// json writes the value as it was sent, but for white space.
+func (n node) json(b []byte) []byte {
+	switch n.kind {
+	case falseKind:
+		return append(b, "false"...)
+	case trueKind:
+		return append(b, "true"...)
+	case numberKind:
+		return append(b, n.text...)
+	case stringKind:
+		return append(b, plain(n.text)...)
+	case arrayKind:
+		b = append(b, '[')
+		for i, v := range n.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = v.json(b)
+		}
+		return append(b, ']')
+	case objectKind:
+		b = append(b, '{')
+		for i, m := range n.members {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = m.value.json(append(append(b, plain(m.name)...), ':'))
+		}
+		return append(b, '}')
+	}
+	return append(b, "null"...)
 }
 
 // String says what came, for a refusal.

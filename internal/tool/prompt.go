@@ -18,6 +18,8 @@ var (
 	baseText string
 	//go:embed prompt/jobs.md
 	jobsText string
+	//go:embed prompt/output.md
+	outputText string
 )
 
 // Env is what the system prompt says of the world. All of it is given, so
@@ -31,6 +33,8 @@ type Env struct {
 
 	Agents     string // content of AGENTS.md; empty: there is none
 	AgentsPath string // where it stands
+
+	OutputSchema bool // the run's reports must carry output that fits a schema of its own
 }
 
 // SystemPrompt is the system text of a session: who the model is, its
@@ -38,6 +42,9 @@ type Env struct {
 // at a line end if it is long, with a pointer to the file.
 func SystemPrompt(e Env) string {
 	parts := []string{strings.TrimSpace(baseText), environment(e), strings.TrimSpace(jobsText)}
+	if e.OutputSchema {
+		parts = append(parts, strings.TrimSpace(outputText))
+	}
 	if agents := agents(e); agents != "" {
 		parts = append(parts, agents)
 	}

@@ -14,6 +14,7 @@ import (
 	"evener/internal/attention"
 	"evener/internal/id"
 	"evener/internal/job"
+	"evener/internal/schema"
 	"evener/internal/session"
 	"evener/internal/store"
 	"evener/internal/tool"
@@ -129,6 +130,7 @@ func (l line) facts() session.Facts {
 			return job.Live{Job: j}
 		},
 		Output: func(id.Job) job.Output { return l.output() },
+		Fits:   schema.Violations,
 	}
 }
 
@@ -192,7 +194,7 @@ func (l line) prompt() session.Input {
 		in.Create = &c
 	}
 	r, _ := get[session.RunStarted](l)
-	in.Mode, in.Limits, in.ParentJob = r.Mode, r.Limits, r.ParentJob
+	in.Mode, in.Limits, in.ParentJob, in.OutputSchema = r.Mode, r.Limits, r.ParentJob, r.OutputSchema
 	// Unchanged context is not recorded again: whatever the state has will do.
 	in.Context = told
 	if c, ok := get[session.ContextSet](l); ok {

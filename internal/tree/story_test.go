@@ -31,6 +31,7 @@ var update = flag.Bool("update", false, "rewrite the golden halves of the storie
 // of the script is one input, or changes the world:
 //
 //	mode living | limits {JSON} | full on | full low | full out | full off | tools {JSON}
+//	schema {JSON} | schema off  what the output of the runs that follow must fit
 //	prompt TEXT
 //	reply [@REQUEST]           and indented: text TEXT, call ID TOOL ARGUMENTS, broken ID TOOL WHY
 //	failed TEXT
@@ -100,6 +101,7 @@ type player struct {
 	mode   session.Mode
 	limits session.Limits
 	told   session.ContextSet
+	schema json.RawMessage
 	sent   int // messages that an earlier request carried
 }
 
@@ -139,6 +141,11 @@ func (p *player) step(line string, more []string) {
 		p.parse(rest, &p.limits)
 	case "tools":
 		p.told.Tools = json.RawMessage(rest)
+	case "schema":
+		p.schema = nil
+		if rest != "off" {
+			p.schema = json.RawMessage(rest)
+		}
 	case "print":
 		p.print(rest)
 	case "at":
@@ -228,7 +235,7 @@ func (p *player) input(verb, rest string, more []string) session.Input {
 	switch verb {
 	case "prompt":
 		in := w.prompt(w.real(rest), p.mode, p.limits)
-		in.Context = p.told
+		in.Context, in.OutputSchema = p.told, p.schema
 		return in
 	case "reply":
 		return p.reply(rest, more)

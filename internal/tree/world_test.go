@@ -16,6 +16,7 @@ import (
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/model"
+	"evener/internal/schema"
 	"evener/internal/session"
 	"evener/internal/store"
 	"evener/internal/tool"
@@ -106,7 +107,7 @@ func (w *world) session() *session.State { return w.store.State.Session() }
 
 func (w *world) facts() session.Facts {
 	w.mint++
-	return session.Facts{Now: w.now, Random: w.mint << 5, Full: w.full, Room: w.room, Live: w.live, Output: w.output}
+	return session.Facts{Now: w.now, Random: w.mint << 5, Full: w.full, Room: w.room, Live: w.live, Output: w.output, Fits: schema.Violations}
 }
 
 func (w *world) live(j id.Job) job.Live {
