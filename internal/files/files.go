@@ -66,6 +66,10 @@ func Do(ctx context.Context, p Place, call session.Call, known map[string]sessio
 		return p.write(ctx, c, known)
 	case session.EditFileCall:
 		return p.edit(ctx, c, known)
+	case session.ListFilesCall:
+		return p.list(ctx, c)
+	case session.SearchFilesCall:
+		return p.search(ctx, c)
 	}
 	return Result{Err: fault.Invalid("%T is no call of a file tool", call)}
 }
@@ -101,6 +105,25 @@ func (p Place) name(tool, given string) (name, *fault.Error) {
 		n.path = p.Dir + "/" + n.path // not cleaned: link/.. is above where the link leads
 	}
 	return n, nil
+}
+
+// existing is name for a file that must be there.
+func (p Place) existing(tool, given string) (name, fs.FileInfo, *fault.Error) {
+	n, bad := p.name(tool, given)
+	if bad != nil {
+		return n, nil, bad
+	}
+	info, err := os.Stat(n.path)
+	if err == nil {
+		n.real, err = filepath.EvalSymlinks(n.path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return n, nil, p.missing(n)
+	}
+	if err != nil {
+		return n, nil, n.failed(err)
+	}
+	return n, info, nil
 }
 
 // shown is the name for a message: where it leads, if that is elsewhere.

@@ -21,6 +21,9 @@ type lines struct {
 
 func newLines(r io.Reader) *lines { return &lines{r: r, buf: make([]byte, lineBuf)} }
 
+// reset begins with another reader.
+func (ls *lines) reset(r io.Reader) { *ls = lines{r: r, buf: ls.buf} }
+
 // line is one line, without its end. Its text is good until the next one is read.
 type line struct {
 	n     int64 // from 1
@@ -30,6 +33,8 @@ type line struct {
 	ended bool // by \n
 	cr    bool // by \r\n
 }
+
+func (l line) whole() bool { return int64(len(l.text)) == l.size }
 
 // next gives the next line; ok is false at the end and after an error.
 func (ls *lines) next() (l line, ok bool) {

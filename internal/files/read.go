@@ -164,6 +164,19 @@ func runeCut(b []byte, n int) int {
 	return n
 }
 
+// runeEnd is the length without a rune that is cut at the end.
+func runeEnd(b []byte) int {
+	for i := len(b) - 1; i >= 0 && i >= len(b)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(b[i]) {
+			if utf8.FullRune(b[i:]) {
+				break
+			}
+			return i
+		}
+	}
+	return len(b)
+}
+
 func invalid(b []byte) (n int) {
 	for len(b) > 0 {
 		r, w := utf8.DecodeRune(b)

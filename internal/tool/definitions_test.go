@@ -77,6 +77,19 @@ func TestDefinitionsSize(t *testing.T) {
 	}
 }
 
+// The tools for files take a sixth of that at most.
+func TestFileToolsSize(t *testing.T) {
+	total := 0
+	for _, d := range Definitions() {
+		if slices.Contains([]string{"read_file", "write_file", "edit_file", "list_files", "search_files"}, d.Name) {
+			total += len(plain(d.Name)) + len(plain(d.Description)) + len(d.Parameters)
+		}
+	}
+	if total == 0 || total > 4_000 {
+		t.Errorf("the file tools take %d bytes; 4,000 at most", total)
+	}
+}
+
 // parameter is one property of a schema.
 type parameter struct {
 	Type        string   `json:"type"`
