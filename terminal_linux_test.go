@@ -86,7 +86,10 @@ func openTerminal() (master, slave *os.File, err error) {
 func setSize(ts *testscript.TestScript, master *os.File, size string) int {
 	cols, rows, _ := strings.Cut(size, "x")
 	ts.Check(unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(number(cols)), Row: uint16(number(rows))}))
-	return number(cols)
+	if w := number(cols); w > 0 {
+		return w
+	}
+	return 80
 }
 
 func terminalOf(ts *testscript.TestScript, name string) *tty {
@@ -109,7 +112,7 @@ func cmdResize(ts *testscript.TestScript, neg bool, args []string) {
 // type NAME TEXT: types it; ^C is the key.
 func cmdType(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) == 2, "type NAME TEXT")
-	_, err := terminalOf(ts, args[0]).master.WriteString(strings.NewReplacer("^C", "\x03", "^Z", "\x1a", "^S", "\x13", "^Q", "\x11").Replace(args[1]))
+	_, err := terminalOf(ts, args[0]).master.WriteString(strings.NewReplacer(`\r`, "\r", "^C", "\x03", "^Z", "\x1a", "^S", "\x13", "^Q", "\x11").Replace(args[1]))
 	ts.Check(err)
 }
 
@@ -117,6 +120,11 @@ func cmdType(ts *testscript.TestScript, neg bool, args []string) {
 func cmdShown(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) == 2, "shown NAME REGEXP")
 	t, re := terminalOf(ts, args[0]), expression(ts, args[1])
+	defer func() {
+		if !re.MatchString(t.text()) {
+			ts.Logf("[terminal]\n%s", t.text())
+		}
+	}()
 	eventually(ts, args[1]+" on the terminal of "+args[0], func() bool { return re.MatchString(t.text()) })
 }
 
@@ -141,7 +149,10 @@ var masks = []struct {
 }{
 	{regexp.MustCompile(`job_[0-9A-Z]{32}`), "JOB"},
 	{regexp.MustCompile(`\b[0-9A-Z]{26}\b`), "SESSION"},
-	{regexp.MustCompile(`\b\d+(\.\d+)? m?s\b|\b\d+:\d\d (min|h)\b`), "TIME"},
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "SERVER"},
+	{regexp.MustCompile(`\bpid \d+`), "pid N"},
+	{regexp.MustCompile(`\b\d+(\.\d+)? ?m?s\b|\b\d+:\d\d (min|h)\b`), "TIME"},
+	{regexp.MustCompile(`(?m)TIME · .*…$`), "TIME · …"}, // where it is cut depends on the time
 }
 
 func masked(s string) string {

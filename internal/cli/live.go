@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,6 +24,7 @@ type live struct {
 	root    id.Session
 	spinner []rune
 	color   bool
+	suspend chan os.Signal // the user's Ctrl-Z
 
 	mu       sync.Mutex // guards what follows; nothing waits under it
 	begun    time.Time
@@ -35,6 +37,7 @@ type live struct {
 	jobs     map[id.Job]time.Time
 	requests int64
 	in, out  int64 // tokens
+	awaits   bool  // the run stays for its jobs
 	stopping bool
 }
 
@@ -49,12 +52,12 @@ func newLive(e *env, root id.Session, o *runOptions, output string) *live {
 	l.color = obeys(e.getenv) && e.getenv("NO_COLOR") == ""
 	opts := term.Options{Out: f, Width: func() int { return columns(f) }, Color: l.color}
 	if obeys(e.getenv) {
-		opts.Status = func(now time.Time, width int) string {
-			if !inForeground(f) {
-				return ""
-			}
-			return l.status(now, width)
+		opts.Status, opts.Hidden = l.status, func() bool { return !inForeground(f) }
+		if !signal.Ignored(syscall.SIGTSTP) {
+			l.suspend = make(chan os.Signal, 1)
+			signal.Notify(l.suspend, syscall.SIGTSTP)
 		}
+		opts.Suspend, opts.Pause = l.suspend, stopSelf
 	}
 	l.screen = term.Open(opts)
 	return l
@@ -64,6 +67,9 @@ func newLive(e *env, root id.Session, o *runOptions, output string) *live {
 func (l *live) close() {
 	if l != nil {
 		l.screen.Close()
+		if l.suspend != nil {
+			signal.Stop(l.suspend)
+		}
 	}
 }
 
@@ -138,6 +144,7 @@ func (l *live) rows(e host.Event) []term.Row {
 		return []term.Row{l.job(e, d, at)}
 	case session.JobsAwaited:
 		if own {
+			l.awaits = true
 			return []term.Row{term.Line("waiting for " + counted(int64(len(d.Jobs)), "running job"))}
 		}
 	case session.RunEnded:
@@ -255,42 +262,41 @@ func (l *live) status(now time.Time, width int) string {
 	}
 	turned := int(now.Sub(l.begun)/term.Tick) % len(l.spinner)
 	head := string(l.spinner[turned]) + " " + seconds(now.Sub(l.begun)) + " · "
-	var tail []string
+	tail := since
 	if n := len(l.jobs); n > 0 {
-		tail = append(tail, counted(int64(n), "job"))
+		tail = append(tail, " · "+counted(int64(n), "job"))
 	}
-	tail = append(tail, l.tokens()...)
-	for {
-		rest := since
-		for _, t := range tail {
-			rest += " · " + t
-		}
-		const least = 20 // columns of what goes on, which the rest must leave
+	for _, t := range l.tokens() {
+		tail = append(tail, " · "+t)
+	}
+	for ; ; tail = tail[:len(tail)-1] {
+		const least = 16 // columns of what goes on, which the rest must leave
+		rest := strings.Join(tail, "")
 		room := width - term.Width(head+rest)
 		if room >= min(least, term.Width(doing)) || len(tail) == 0 {
-			row := term.Row{Spans: []term.Span{{Text: head + term.Short(doing, max(0, room)) + rest}}}
-			return row.Render(width, l.color)[0]
+			return term.Line(head+term.Short(doing, max(0, room))+rest).Render(width, l.color)[0]
 		}
-		tail = tail[:len(tail)-1]
 	}
 }
 
 // now says what goes on and since when, or nothing where nothing does.
-func (l *live) now(now time.Time) (doing, since string) {
+func (l *live) now(now time.Time) (doing string, since []string) {
 	if d := now.Sub(l.since); d >= time.Second {
-		since = " " + seconds(d)
+		since = []string{" " + seconds(d)}
 	}
 	switch {
 	case l.stopping:
-		return "stopping", ""
-	case l.doing == "" && len(l.jobs) > 0:
+		return "stopping", nil
+	case l.doing == "" && len(l.jobs) > 0 && l.awaits:
 		return "waiting for jobs", since
+	case l.doing == "" && len(l.jobs) > 0:
+		return "jobs still run", since
 	case l.doing != waiting:
 		return l.doing, since
 	case !l.retry.IsZero():
-		return "trying again in", " " + seconds(l.retry.Sub(now))
+		return "trying again in " + seconds(l.retry.Sub(now)), nil
 	case l.received > 0:
-		return "the model answers", ", " + short(l.received) + " bytes"
+		return "the model answers, " + short(l.received) + " bytes", nil
 	}
 	return l.doing, since
 }

@@ -108,23 +108,24 @@ func ended(s job.Status, reason string, code *int) string {
 }
 
 func ending(d host.JobData) string {
-	if d.Status == job.Completed {
-		return "completed"
+	if d.Status == job.Completed || d.Status == job.Cancelled {
+		return string(d.Status)
 	}
 	return ended(d.Status, d.Reason, d.ExitCode)
 }
 
-// jobRow is the row of a job that started or ended; took is 0 where that is not known.
+// jobRow is the row of a job that started or ended; took is 0 where that is not
+// known. What stands before the id is seen on a narrow terminal too.
 func jobRow(d host.JobData, state string, took time.Duration) term.Row {
+	rest := " · " + oneLine(d.Description, d.Command)
 	if took > 0 {
-		state += " · " + span(took)
+		rest = " · " + span(took) + rest
 	}
 	mark := term.Plain
 	if d.Status != job.Running && d.Status != job.Completed && d.Status != job.Cancelled {
 		mark = term.Bad
 	}
-	return term.Row{Spans: []term.Span{{Text: "job "}, {Text: string(d.Job), Whole: true}, {Text: " " + state, Mark: mark},
-		{Text: " · " + oneLine(d.Description, d.Command), Mark: term.Dim}}}
+	return term.Row{Spans: []term.Span{{Text: "job "}, {Text: state, Mark: mark}, {Text: ": "}, {Text: string(d.Job), Whole: true}, {Text: rest, Mark: term.Dim}}}
 }
 
 func firstLine(s string) string {

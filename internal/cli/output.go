@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 
 	"evener/internal/host"
 	"evener/internal/model"
+	"evener/internal/term"
 	"evener/internal/text"
 )
 
@@ -60,6 +62,20 @@ func (r *runner) warn(message string) {
 		fmt.Fprintf(r.err, "evener: warning: %s\n", strings.ReplaceAll(message, "\n", " "))
 	}
 }
+
+// say prints a row on standard error, as wide as the terminal is if it is one.
+func (e *env) say(row term.Row) {
+	width := maxRow
+	if f, ok := e.err.(*os.File); ok && isTerminal(f) {
+		width = max(1, columns(f)-1)
+	}
+	for _, line := range row.Render(width, false) {
+		fmt.Fprintln(e.err, line)
+	}
+}
+
+// maxRow is a width that no row has.
+const maxRow = 1 << 20
 
 // failOutput says that standard output could not be written.
 func (r *runner) failOutput(what string, err error) int {

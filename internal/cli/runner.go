@@ -24,6 +24,7 @@ import (
 	"evener/internal/session"
 	"evener/internal/store"
 	"evener/internal/supervisor"
+	"evener/internal/term"
 	"evener/internal/tool"
 	"evener/internal/tree"
 )
@@ -275,7 +276,7 @@ func (r *runner) report() int {
 		}
 	}
 	for _, k := range res.Killed {
-		fmt.Fprintf(r.err, "evener: ended at exit: %s %s\n", k.Job, oneLine(k.Description, k.Command))
+		r.say(term.Row{Spans: []term.Span{{Text: "evener: ended at exit: "}, {Text: string(k.Job), Whole: true}, {Text: " " + oneLine(k.Description, k.Command)}}})
 	}
 	return r.status(res)
 }

@@ -15,6 +15,7 @@ package term
 
 import (
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +36,13 @@ type Options struct {
 	// Status gives the status line, of at most width columns; empty is none. It
 	// is called on the screen's goroutine. nil: the terminal can show none.
 	Status func(now time.Time, width int) string
+	// Hidden: the status line is not to be shown now. Nothing tells when that
+	// ends, so it is asked each time. May be nil.
+	Hidden func() bool
+	// Suspend asks for a pause, in which the status line is gone: Pause returns
+	// when it is over. May be nil.
+	Suspend <-chan os.Signal
+	Pause   func()
 }
 
 // Screen is a terminal in use. Close must follow.
@@ -98,6 +106,9 @@ func (s *Screen) run() {
 		case <-s.quit:
 			s.write(false)
 			return
+		case <-s.o.Suspend:
+			s.write(false)
+			s.o.Pause()
 		case <-s.wake:
 		case <-tick.C:
 		}
@@ -108,7 +119,7 @@ func (s *Screen) run() {
 }
 
 // write prints the queued rows and the status line in one go, and reports
-// whether there is a status line.
+// whether there is a status line that may change.
 func (s *Screen) write(status bool) bool {
 	s.mu.Lock()
 	rows := s.rows
@@ -126,8 +137,12 @@ func (s *Screen) write(status bool) bool {
 	if status && s.o.Status != nil {
 		line = s.o.Status(time.Now(), width)
 	}
+	lives := line != ""
+	if lives && s.o.Hidden != nil && s.o.Hidden() {
+		line = ""
+	}
 	if b.Len() == 0 && line == s.drawn {
-		return line != ""
+		return lives
 	}
 	out := ""
 	if s.drawn != "" {
@@ -143,5 +158,5 @@ func (s *Screen) write(status bool) bool {
 	s.drawn = line
 	// A terminal that is gone takes nothing; the run does not depend on it.
 	_, _ = io.WriteString(s.o.Out, out)
-	return line != ""
+	return lives
 }

@@ -3,6 +3,7 @@ package term
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,7 +43,12 @@ func TestScreen(t *testing.T) {
 		var mu sync.Mutex
 		status := ""
 		set := func(s string) { mu.Lock(); status = s; mu.Unlock() }
-		s := Open(Options{Out: &out, Width: wide80, Status: func(time.Time, int) string { mu.Lock(); defer mu.Unlock(); return status }})
+		var hidden atomic.Bool
+		s := Open(Options{Out: &out, Width: wide80, Hidden: hidden.Load, Status: func(time.Time, int) string {
+			mu.Lock()
+			defer mu.Unlock()
+			return status
+		}})
 		step := func(wait time.Duration, want string) {
 			t.Helper()
 			time.Sleep(wait)
@@ -67,6 +73,12 @@ func TestScreen(t *testing.T) {
 		step(time.Hour, "") // a screen that shows nothing has no ticks
 		s.Print(Line("row 3"))
 		step(0, "row 3\nthree\x1b[J\r")
+		hidden.Store(true)
+		step(Tick, "\r\x1b[J")
+		s.Print(Line("row 4"))
+		step(time.Hour, "row 4\n")
+		hidden.Store(false)
+		step(Tick, "three\x1b[J\r")
 		s.Close()
 		step(0, "\r\x1b[J")
 		s.Print(Line("late"))

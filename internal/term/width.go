@@ -59,7 +59,7 @@ func clean(s string) string {
 	}, text.Printable(s))
 }
 
-var identifier = regexp.MustCompile(`\b(?:[a-z]+_)?[0-7][0-9A-HJKMNP-TV-Z]{25,}`)
+var identifier = regexp.MustCompile(`\b(?:[a-z]+_[0-7][0-9A-HJKMNP-TV-Z]{25,40}|[0-7][0-9A-HJKMNP-TV-Z]{25})\b`)
 
 // Cut keeps of s what fits into width columns; more is set when that is less
 // than all, and then a column is left for the mark of it. An id is kept whole or
