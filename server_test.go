@@ -90,6 +90,10 @@ type wireMessage struct {
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if r.Method == http.MethodGet { // /v1/models is the file get/v1_models
+		http.ServeFile(w, r, filepath.Join(filepath.Dir(s.dir), "get", strings.ReplaceAll(strings.Trim(r.URL.Path, "/"), "/", "_")))
+		return
+	}
 	s.times = append(s.times, time.Now())
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

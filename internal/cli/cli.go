@@ -53,7 +53,8 @@ type command struct {
 // commands is every command there is, in the order of the help.
 func commands() []command {
 	return []command{
-		sessionsCommand, jobsCommand, tasksCommand, showCommand, logCommand, verifyCommand, repairCommand, agentsCommand, configCommand, versionCommand, helpCommand,
+		sessionsCommand, jobsCommand, tasksCommand, showCommand, logCommand, verifyCommand, repairCommand, modelsCommand, agentsCommand,
+		configCommand, versionCommand, helpCommand,
 	}
 }
 

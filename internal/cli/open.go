@@ -75,7 +75,7 @@ func params(e config.Endpoint) model.Params {
 
 // providerNames are those that a model's name may begin with.
 func providerNames(c config.Config) []string {
-	return append([]string{"openai", "exec", "script"}, slices.Sorted(maps.Keys(c.Providers))...)
+	return slices.Concat([]string{"openai"}, slices.Sorted(maps.Keys(c.Providers)), []string{"exec", "script"})
 }
 
 // endpointConfig is how a model server is asked.

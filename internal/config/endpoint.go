@@ -47,7 +47,7 @@ var endpointKeys = []key{
 		doc:  "Ask for streamed replies.",
 		part: func(e *Endpoint) any { return &e.ModelStream }},
 	{name: "model_connect_timeout_ms", def: int64(10_000), min: 1, max: day, unit: "ms", in: places("user project"),
-		doc:  "How long a connection may take.",
+		doc:  "How long a connection may take, and the answer to evener models.",
 		part: func(e *Endpoint) any { return &e.ModelConnectTimeoutMS }},
 	{name: "model_idle_timeout_ms", def: int64(600_000), min: 1, max: day, unit: "ms", in: places("user project"),
 		doc:  "How long the server may stay silent, before its reply and within it.",

@@ -4,19 +4,20 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 )
 
 // Flags holds the flags that were given: key name to text.
 type Flags map[string]string
 
-// AddFlags gives a flag set one flag for each key that has one, named as the
-// key with dashes, and returns where their values appear as they are parsed.
-// A wrong value fails the parsing.
-func AddFlags(fs *flag.FlagSet) Flags {
+// AddFlags gives a flag set one flag for each key that has one, or of only
+// these keys, named as the key with dashes, and returns where their values
+// appear as they are parsed. A wrong value fails the parsing.
+func AddFlags(fs *flag.FlagSet, only ...string) Flags {
 	set := Flags{}
 	for i := range table {
 		k := &table[i]
-		if !k.allows(Flag) {
+		if !k.allows(Flag) || len(only) > 0 && !slices.Contains(only, k.name) {
 			continue
 		}
 		take := func(text string) error {

@@ -101,7 +101,7 @@ func providerRows(name string) []key {
 		row(key{name: "headers", def: map[string]string(nil), secret: true, pair: header,
 			doc: "Headers sent with every request. ${VARIABLE} in a value is that environment variable."},
 			func(p *Provider) any { return &p.Headers }),
-		row(key{name: "models", def: []string(nil), check: filled, doc: "The models it offers; others are refused."},
+		row(key{name: "models", def: []string(nil), check: filled, doc: "The models it offers: they are listed without asking it, and others are refused."},
 			func(p *Provider) any { return &p.Models }),
 	}, shared, []key{
 		row(key{name: "max_tokens_field", def: "max_tokens", choices: []string{"max_tokens", "max_completion_tokens"}, doc: "Name under which max_tokens is sent."},

@@ -70,9 +70,12 @@ func (m *openai) attempt(parent context.Context, body []byte, stream bool, progr
 	defer cancel(nil)
 	w := newWatch(m.c.IdleTimeout, cancel)
 	defer w.timer.Stop()
-	req, err := m.request(ctx, body, stream)
+	req, err := m.request(ctx, http.MethodPost, m.address.JoinPath("chat", "completions").String(), body)
 	if err != nil {
 		return nil, &failure{err: m.scrub.faultf(BadRequest, 0, "%s: %v", m.where, err)}
+	}
+	if _, set := m.c.Headers["Accept"]; stream && !set {
+		req.Header.Set("Accept", "text/event-stream")
 	}
 	resp, err := m.client.Do(req)
 	if err != nil {
@@ -85,27 +88,6 @@ func (m *openai) attempt(parent context.Context, body []byte, stream bool, progr
 		return nil, m.refused(ctx, resp, r)
 	}
 	return m.read(ctx, r, w, progress)
-}
-
-func (m *openai) request(ctx context.Context, body []byte, stream bool) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
-	if err != nil {
-		return nil, errors.New("the endpoint's address cannot be used")
-	}
-	h := req.Header
-	h.Set("Content-Type", "application/json")
-	h.Set("User-Agent", "evener")
-	h.Set("Accept", "application/json")
-	if stream {
-		h.Set("Accept", "text/event-stream")
-	}
-	if m.c.APIKey != "" {
-		h.Set("Authorization", "Bearer "+m.c.APIKey)
-	}
-	for k, v := range m.c.Headers {
-		h.Set(k, v)
-	}
-	return req, nil
 }
 
 // read takes a stream or a plain answer, whichever came: some servers ignore the wish.

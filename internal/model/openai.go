@@ -18,31 +18,39 @@ import (
 // openai speaks chat completions to one endpoint.
 type openai struct {
 	caller
-	name   string
-	url    string // of the completions
-	client *http.Client
+	name    string
+	address *url.URL // up to and including /v1
+	client  *http.Client
 	// replyMax bounds text, reasoning and arguments of a reply, in bytes; no model writes that much.
 	replyMax int64
 }
 
 func openOpenAI(name string, c Config) (Model, error) {
+	m, err := newOpenAI(c, name)
+	if err != nil {
+		return nil, fmt.Errorf("model %s/%s: %w", c.Provider, name, err)
+	}
+	return m, nil
+}
+
+// newOpenAI prepares to ask an endpoint, about one model or, without a name, in general.
+func newOpenAI(c Config, name string) (*openai, error) {
 	c.APIKey = strings.TrimSpace(c.APIKey)
-	spec := c.Provider + "/" + name
 	u, err := baseURL(c.BaseURL)
 	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", spec, err)
+		return nil, err
 	}
 	if err := c.check(); err != nil {
-		return nil, fmt.Errorf("model %s: %w", spec, err)
+		return nil, err
 	}
 	roots, err := c.roots()
 	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", spec, err)
+		return nil, err
 	}
-	m := &openai{name: name, url: u.JoinPath("chat", "completions").String(), replyMax: replyMax}
+	m := &openai{name: name, address: u, replyMax: replyMax}
 	m.caller = caller{c: c, scrub: newScrubber(c.secrets(u))}
 	m.base = m.scrub.clean(u.Scheme + "://" + u.Host + u.Path)
-	m.where = m.scrub.clean(spec + " at " + m.base)
+	m.where = m.scrub.clean(strings.TrimSuffix(c.Provider+"/"+name, "/") + " at " + m.base)
 	if p, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err == nil && p != nil {
 		m.through(p)
 	}

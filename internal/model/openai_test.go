@@ -184,8 +184,8 @@ func TestOpen(t *testing.T) {
 		"http://h":                            "http://h/chat/completions",
 		"https://h/a/v1/chat/completions?v=1": "https://h/a/v1/chat/completions?v=1",
 	} {
-		if m := open(t, Config{BaseURL: in}); m.url != want {
-			t.Errorf("%s: %s, want %s", in, m.url, want)
+		if m := open(t, Config{BaseURL: in}); m.address.JoinPath("chat", "completions").String() != want {
+			t.Errorf("%s: %s, want %s", in, m.address, want)
 		}
 	}
 }
