@@ -26,8 +26,8 @@ nothing else, unless --output says otherwise.
 
 --dir works in another folder, as if started there: its state, its settings, relative paths.
 A resumed session goes on in its own directory. --resume-last takes, of the sessions begun in
-the working directory, the one that was active last, and says which; a delegate's
-session does not count, and one that another process holds is refused, not passed over.
+the working directory, the one that was active last, and says which; archived sessions
+and those of delegates do not count, and one that another process holds is refused, not passed over.
 
 --model openai/NAME asks the endpoint of --base-url or OPENAI_BASE_URL, with the key in
 OPENAI_API_KEY if it wants one; PROVIDER/NAME one that the user's configuration names.

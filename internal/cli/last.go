@@ -12,7 +12,8 @@ import (
 )
 
 // lastSession is the session of the working directory that was active last:
-// one of another directory is another conversation, and so is a delegate's.
+// one of another directory is another conversation, and so is a delegate's; an
+// archived one was put away.
 // Whether a process holds it does not matter here: the lock then refuses it by
 // name, and none is taken in its place. One that cannot be read is not passed
 // over where it may have been the one.
@@ -24,7 +25,7 @@ func (e *env) lastSession(home store.Home) (id.Session, int, bool) {
 	var last, elsewhere store.Listed
 	for _, s := range list {
 		switch {
-		case s.Err != nil || s.Session != s.Root:
+		case s.Err != nil || s.Archived || s.Session != s.Root:
 		case !sameDir(s.Dir, e.dir):
 			if elsewhere.Session == "" && s.Dir != "" {
 				elsewhere = s
@@ -34,7 +35,7 @@ func (e *env) lastSession(home store.Home) (id.Session, int, bool) {
 		}
 	}
 	for _, s := range list {
-		if s.Err == nil || s.Dir != "" && !sameDir(s.Dir, e.dir) {
+		if s.Err == nil || s.Archived || s.Dir != "" && !sameDir(s.Dir, e.dir) {
 			continue
 		}
 		if info, err := os.Stat(home.Journal(s.Session)); err == nil && info.ModTime().After(last.Last) {

@@ -15,8 +15,8 @@ import (
 )
 
 var sessionsCommand = command{
-	name: "sessions", args: "[--json]", summary: "the sessions there are, the latest first",
-	help: "Reads the summary of each session; one that cannot be read is listed with the reason.",
+	name: "sessions", args: "[--all] [--json]", summary: "the sessions there are, the latest first",
+	help: "Reads the summary of each session; one that cannot be read is listed with the reason.\nArchived ones are listed with --all only.",
 }
 
 var jobsCommand = command{
@@ -32,6 +32,7 @@ func init() {
 func runSessions(e *env, args []string) int {
 	fs := e.flags(sessionsCommand)
 	set := e.stateFlags(fs)
+	all := fs.Bool("all", false, "archived sessions, too")
 	asJSON := fs.Bool("json", false, "one object a line")
 	rest, status, ok := e.parse(sessionsCommand, fs, args)
 	if !ok {
@@ -56,11 +57,18 @@ func runSessions(e *env, args []string) int {
 			e.fail(status, "", "%v", s.Err)
 			continue
 		}
+		if s.Archived && !*all {
+			continue
+		}
 		if *asJSON {
 			writeJSON(e, s.Meta)
 			continue
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", s.Session, s.Last.Local().Format("2006-01-02 15:04"), s.Outcome, text.Preview(s.Title, 60))
+		outcome := s.Outcome
+		if s.Archived {
+			outcome += ", archived"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", s.Session, s.Last.Local().Format("2006-01-02 15:04"), outcome, text.Preview(s.Title, 60))
 	}
 	tw.Flush()
 	return status
@@ -166,7 +174,7 @@ func (e *env) oneSession(h store.Home, command string, args []string) (id.Sessio
 		return "", e.failState(err), false
 	}
 	for _, s := range list {
-		if s.Err == nil {
+		if s.Err == nil && !s.Archived {
 			return s.Session, exitOK, true
 		}
 	}

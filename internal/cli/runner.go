@@ -77,9 +77,7 @@ func (r *runner) run(m opened, prompt string) int {
 	r.requestClose = t.RequestClose
 	stop := r.onSignals(t)
 	defer stop()
-	for _, torn := range r.tree.Torn {
-		r.warn(fmt.Sprintf("%s ended in %d bytes that were never acknowledged; they were cut and kept in %s", torn.Path, torn.Bytes, torn.Saved))
-	}
+	r.warnTorn()
 	t.Start()
 	if err := r.feed(t, dir, prompt); err != nil {
 		t.Post(session.Abandon{})
@@ -100,6 +98,12 @@ func (r *runner) wait(t *supervisor.Tree) error {
 	err := t.Wait()
 	r.live.close()
 	return err
+}
+
+func (r *runner) warnTorn() {
+	for _, torn := range r.tree.Torn {
+		r.warn(fmt.Sprintf("%s ended in %d bytes that were never acknowledged; they were cut and kept in %s", torn.Path, torn.Bytes, torn.Saved))
+	}
 }
 
 // feed settles what a lost process left open, then hands in the prompt.

@@ -38,6 +38,9 @@ type KeepOutput struct{ Job id.Job }
 // retention bound has passed it.
 type DropOutput struct{ Job id.Job }
 
+// DropScratch removes the scratch folder of the tree.
+type DropScratch struct{}
+
 // Detach starts a command that nobody manages. Answered by Detached.
 type Detach struct {
 	Call    string // call id
@@ -81,6 +84,7 @@ func (ReleaseProcess) effect() {}
 func (StopProcess) effect()    {}
 func (KeepOutput) effect()     {}
 func (DropOutput) effect()     {}
+func (DropScratch) effect()    {}
 func (Detach) effect()         {}
 func (CallModel) effect()      {}
 func (CancelModel) effect()    {}

@@ -88,6 +88,10 @@ func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
 		}
 	case Restarted:
 		w.restarted(in)
+	case Archive:
+		if err := w.archive(in); err != nil {
+			return Step{}, err
+		}
 	}
 	return w.step, w.err
 }

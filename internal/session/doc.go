@@ -16,6 +16,7 @@
 //	idle      jobs run          run.jobs_awaited, where a run at its end waits for them; run.wait_expired ends that
 //	any       Close             run.ending, stops; run.ended when nothing runs
 //	any       Restarted         what was open is settled, each once
+//	no run    Archive           session.archived, scratch dropped; undone by session.unarchived or the next run
 //
 // A run of one prompt goes on after its turn until its notices are consumed;
 // jobs that still run are waited for where that was asked for, then announced

@@ -18,6 +18,8 @@ type State struct {
 	Root    id.Session
 	Dir     string
 	Created time.Time
+	// Archived: put away since the last run.
+	Archived bool
 
 	Context    ContextSet
 	Transcript transcript.State
@@ -121,6 +123,12 @@ func (s *State) Live() []*job.State {
 // Apply folds one event at its line's time. It fails on an event that cannot
 // follow; it never repairs, defaults or ignores.
 func (s *State) Apply(at time.Time, e Event) error {
+	switch e.(type) { // no activity of the session
+	case Archived:
+		return s.applyArchive(true)
+	case Unarchived:
+		return s.applyArchive(false)
+	}
 	s.LastAt = at
 	switch e := e.(type) {
 	case job.Event:
@@ -204,6 +212,7 @@ func (s *State) applyRun(e Event) error {
 		if s.Run.Open || e.Run != s.Run.N+1 {
 			return fmt.Errorf("run %d: started after run %d", e.Run, s.Run.N)
 		}
+		s.Archived = false
 		s.Run = Run{N: e.Run, Open: true, Mode: e.Mode, Limits: e.Limits, Parent: e.ParentJob, Schema: e.OutputSchema}
 	case JobsAwaited:
 		if !s.Run.Open || s.Turn != nil || s.Run.Awaits {

@@ -28,7 +28,7 @@ import (
 // an unknown field of a known one, fail closed: a program that does not know
 // what a line says must not go on from it.
 var kinds = table(
-	kind[session.Created], kind[session.ContextSet],
+	kind[session.Created], kind[session.ContextSet], kind[session.Archived], kind[session.Unarchived],
 	kind[session.RunStarted], kind[session.JobsAwaited], kind[session.WaitExpired], kind[session.RunEnding], kind[session.RunEnded],
 	kind[session.TurnStarted], kind[session.Requested], kind[session.Reported], kind[session.OutputRefused], kind[session.TurnEnded],
 	kind[session.FileSeen],

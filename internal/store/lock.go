@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,7 +49,11 @@ const dyingWait = 5 * time.Second
 // the process that keeps the tree's commands, so that the lock frees only when
 // the whole tree is dead. A living holder is refused at once, by name.
 func (h Home) Lock(root id.Session, bootID string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(h.Dir(root), "lock"), os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
+	path := filepath.Join(h.Dir(root), "lock")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s in %s", ErrNoSession, root, h.Sessions)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("lock session %s: %w", root, err)
 	}
@@ -66,6 +71,10 @@ func (h Home) Lock(root id.Session, bootID string) (*os.File, error) {
 			return nil, &LockedError{root, who, true}
 		}
 	}
+	if !names(path, f) {
+		f.Close()
+		return nil, fmt.Errorf("%w: %s was deleted from %s by another process", ErrNoSession, root, h.Sessions)
+	}
 	me, err := json.Marshal(Holder{PID: os.Getpid(), BootID: bootID, Since: time.Now().UTC().Format(time.RFC3339)})
 	if err == nil {
 		err = f.Truncate(0)
@@ -78,6 +87,17 @@ func (h Home) Lock(root id.Session, bootID string) (*os.File, error) {
 		return nil, fmt.Errorf("lock session %s: %w", root, err)
 	}
 	return f, nil
+}
+
+// names reports whether a path still leads to an open file: who held the lock
+// before may have removed the session.
+func names(path string, f *os.File) bool {
+	at, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	mine, err := f.Stat()
+	return err == nil && os.SameFile(at, mine)
 }
 
 // waitLock takes the lock within a time. When the time runs out the waiting

@@ -29,6 +29,7 @@ type Meta struct {
 	Turns       int64      `json:"turns"`
 	Jobs        int        `json:"jobs"`
 	Outcome     string     `json:"outcome"` // of the latest run; "open" while it is not ended
+	Archived    bool       `json:"archived,omitempty"`
 	JournalSize int64      `json:"journal_bytes"`
 }
 
@@ -36,7 +37,7 @@ type Meta struct {
 func metaOf(s *session.State, size int64) Meta {
 	m := Meta{
 		Session: s.ID, Root: s.Root, Dir: s.Dir, Model: s.Context.Model, Created: s.Created, Last: s.LastAt,
-		Turns: s.Turns, Jobs: len(s.Jobs()), Outcome: string(s.Run.Outcome), JournalSize: size,
+		Turns: s.Turns, Jobs: len(s.Jobs()), Outcome: string(s.Run.Outcome), Archived: s.Archived, JournalSize: size,
 	}
 	if s.Run.Open {
 		m.Outcome = "open"

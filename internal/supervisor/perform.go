@@ -41,6 +41,12 @@ func (t *Tree) perform(effects []tree.Effect) {
 			if err := joblog.Remove(t.o.Store.Home.Log(e.Job)); err != nil {
 				t.o.Warn(err.Error())
 			}
+		case effect.DropScratch:
+			t.outside(func() {
+				if err := t.o.Store.Home.DropScratch(t.o.Store.Root); err != nil {
+					t.o.Warn(err.Error())
+				}
+			})
 		case effect.Detach:
 			t.outside(func() { t.detach(e) })
 		case effect.CallModel:

@@ -224,7 +224,7 @@ func (s *sim) step() {
 		s.decide(s.prompt())
 		return
 	}
-	switch s.below(17) {
+	switch s.below(18) {
 	case 0:
 		s.decide(s.prompt())
 	case 1, 2, 3, 4:
@@ -258,6 +258,8 @@ func (s *sim) step() {
 		}
 	case 16:
 		s.restart()
+	case 17:
+		s.decide(session.Archive{Undo: s.below(3) == 0})
 	}
 }
 

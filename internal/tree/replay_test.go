@@ -181,6 +181,8 @@ func (l line) input() session.Input {
 		return read[session.TimerFired](l.t, l.cause)
 	case "close":
 		return read[session.Close](l.t, l.cause)
+	case "archive":
+		return read[session.Archive](l.t, l.cause)
 	case "restarted":
 		return read[session.Restarted](l.t, l.cause)
 	}

@@ -43,7 +43,7 @@ var update = flag.Bool("update", false, "rewrite the golden halves of the storie
 //	files CALL {JSON of what was seen} "TEXT" | files CALL ! TEXT
 //	timer KEY                  whether it is due or not
 //	at +DURATION               lets time pass and fires what is due
-//	close WHY | abandon
+//	close WHY | abandon | archive | unarchive
 //	restart                    the process is lost; another takes the session up
 //
 // Each input comes a second after the one before. Jobs are $j1, $j2, … in the
@@ -269,6 +269,8 @@ func (p *player) input(verb, rest string, more []string) session.Input {
 		return session.Close{Why: rest}
 	case "abandon":
 		return session.Abandon{}
+	case "archive", "unarchive":
+		return session.Archive{Undo: verb == "unarchive"}
 	}
 	w.t.Fatalf("no such line: %s %s", verb, rest)
 	return nil
