@@ -42,6 +42,8 @@ waits for them first, and the model is told of each end.
 JSON value and nothing else. Output that does not fit is refused once, with every place to
 mend; after that the run fails with status 1, and the report stays in the session.
 
+--trace FILE adds every model request and answer to FILE as they go over the wire, without keys.
+
 Exit status: 0 reported, 1 ended without a report, 2 wrong usage or configuration,
 3 damaged, locked or unwritable state, 129 hung up, 130 interrupted, 143 terminated.`,
 }

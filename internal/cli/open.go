@@ -18,6 +18,7 @@ import (
 type opened struct {
 	model.Model
 	params model.Params
+	trace  *model.Trace
 	close  func() error // once no request is under way
 }
 
@@ -32,6 +33,7 @@ func (e *env) openModel(c config.Config) (opened, error) {
 	}
 	switch provider {
 	case "script":
+		m.Secrets = e.keys(c)
 	case "exec":
 		x, close, err := e.execConfig(c, name)
 		if err != nil {
@@ -52,6 +54,14 @@ func (e *env) openModel(c config.Config) (opened, error) {
 		}
 		o.params = params(p.Endpoint)
 		spec = p.Type + "/" + name
+	}
+	if c.Trace != "" {
+		t, err := model.OpenTrace(c.Trace)
+		if err != nil {
+			return o, errors.Join(fmt.Errorf("the trace cannot be written: %w", err), o.close())
+		}
+		closeModel := o.close
+		m.Trace, o.trace, o.close = t, t, func() error { return errors.Join(closeModel(), t.Close()) }
 	}
 	opened, err := model.Open(spec, m)
 	if err != nil {

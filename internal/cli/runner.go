@@ -65,6 +65,7 @@ func (r *runner) run(m opened, prompt string) int {
 	r.events = host.NewProjector(tool.Decode, s)
 	r.live = newLive(r.env, r.tree.Root, r.options, r.config.Output)
 	defer r.live.close() // of the ends that nothing is printed after
+	m.trace.Warn(r.warn)
 	t, err := supervisor.New(supervisor.Options{
 		Store: r.tree, Model: m.Model, Params: m.params, Decode: tool.Decode, Env: commandEnv(r.environ, r.config.KeyVariables()), OutputCap: r.config.OutputCapBytes,
 		StopGrace: time.Duration(r.config.StopGraceMS) * time.Millisecond,

@@ -37,6 +37,7 @@ type Config struct {
 	StateHome               string
 	Output                  string
 	OutputSchema            string
+	Trace                   string
 	DefaultCommandTimeoutMS int64
 	MaxCommandTimeoutMS     int64
 	StopGraceMS             int64

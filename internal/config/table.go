@@ -25,6 +25,9 @@ var table = slices.Concat(modelKeys, endpointKeys, namedKeys, []key{
 	{name: "output_schema", def: "", in: places("flag user"),
 		doc:   "File with a JSON Schema that the output of the report must fit; see docs/output.md.",
 		field: func(c *Config) any { return &c.OutputSchema }},
+	{name: "trace", def: "", in: places("flag user"),
+		doc:   "File that gets every model request and answer as they go over the wire; see docs/trace.md.",
+		field: func(c *Config) any { return &c.Trace }},
 
 	{name: "default_command_timeout_ms", def: int64(120_000), min: 1, max: day, unit: "ms", in: places("user project"),
 		doc:   "How long a foreground command is waited for before it becomes a background job.",

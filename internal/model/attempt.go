@@ -65,7 +65,7 @@ func (r watched) Read(p []byte) (int, error) {
 }
 
 // attempt sends the request once and reads the whole reply.
-func (m *openai) attempt(parent context.Context, body []byte, stream bool, progress func(int64)) (*builder, *failure) {
+func (m *openai) attempt(parent context.Context, x *exchange, body []byte, stream bool, progress func(int64)) (b *builder, f *failure) {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	w := newWatch(m.c.IdleTimeout, cancel)
@@ -77,13 +77,15 @@ func (m *openai) attempt(parent context.Context, body []byte, stream bool, progr
 	if _, set := m.c.Headers["Accept"]; stream && !set {
 		req.Header.Set("Accept", "text/event-stream")
 	}
+	a := x.http(req, body)
+	defer func() { a.end(f, nil) }()
 	resp, err := m.client.Do(req)
 	if err != nil {
 		return nil, m.unsent(ctx, err)
 	}
 	defer resp.Body.Close()
 	w.expect(&errStalled)
-	r := bufio.NewReaderSize(watched{resp.Body, w}, 32<<10)
+	r := bufio.NewReaderSize(watched{a.answered(resp), w}, 32<<10)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return nil, m.refused(ctx, resp, r)
 	}

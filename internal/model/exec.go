@@ -72,8 +72,9 @@ func (m *execModel) Complete(ctx context.Context, r Request, progress func(Progr
 	if progress == nil {
 		progress = func(Progress) {}
 	}
+	x := m.c.Trace.exchange(m.c, m.scrub, "exec/"+m.name, r)
 	b, err := m.c.retry(ctx, progress, func(attempt int) (*builder, *failure) {
-		b, f := m.attempt(ctx, body)
+		b, f := m.attempt(ctx, x, body)
 		if f == nil {
 			progress(Progress{Attempt: attempt, Bytes: b.size})
 		}
@@ -89,10 +90,13 @@ var errTooSlow = errors.New("the command took too long")
 
 // attempt runs the command once. A reply counts when the command succeeded; an
 // error that it reports in the form of a reply counts always.
-func (m *execModel) attempt(parent context.Context, body []byte) (*builder, *failure) {
+func (m *execModel) attempt(parent context.Context, x *exchange, body []byte) (b *builder, f *failure) {
 	ctx, cancel := context.WithTimeoutCause(parent, m.c.Exec.Timeout, errTooSlow)
 	defer cancel()
+	a := x.exec(m.c.Exec.Command, body)
+	defer func() { a.end(f, nil) }()
 	ran, err := m.c.Exec.Run(ctx, Command{Argv: m.c.Exec.Command, Env: m.c.Exec.Env, Stdin: body, Limit: m.replyMax, ErrorLimit: stderrMax})
+	a.ran(ran)
 	switch {
 	case err != nil && context.Cause(ctx) == errTooSlow:
 		f := m.fails(Timeout, ran, "%s gave no reply within %s", m.program(), m.c.Exec.Timeout)
@@ -167,6 +171,27 @@ type execCall struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
+}
+
+// written is a reply as a command would write it.
+func (r Reply) written() []byte {
+	out := struct {
+		Text      string        `json:"text"`
+		Reasoning string        `json:"reasoning,omitempty"`
+		Calls     []writtenCall `json:"calls,omitempty"`
+		Finish    string        `json:"finish"`
+	}{Text: r.Text, Reasoning: r.Reasoning, Finish: r.Finish}
+	for _, c := range r.Calls {
+		out.Calls = append(out.Calls, writtenCall{c.ID, c.Name, c.Arguments})
+	}
+	b, _ := encode(out) // strings always encode
+	return b
+}
+
+type writtenCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
 }
 
 // readExecReply takes the one object of an output: a reply, or the error in it.

@@ -33,7 +33,8 @@ type Model interface {
 
 // Request is everything a model is told.
 type Request struct {
-	Session  string // for error texts only; never sent
+	Session  string // for error texts and the trace; never sent
+	Number   int64  // of the request in its session, for the trace
 	System   string
 	Messages []Message
 	Tools    []Tool
@@ -154,6 +155,7 @@ type Config struct {
 	ContextTokens  int64           // for the text of an overflow only
 	Exec           *Exec           // of exec/NAME
 	Builtin        fs.FS           // scripts of the program itself: script/builtin:NAME
+	Trace          *Trace          // where requests and answers are written down; nil: nowhere
 }
 
 func (c Config) withDefaults() Config {

@@ -159,8 +159,9 @@ func (m *openai) Complete(ctx context.Context, r Request, progress func(Progress
 	if progress == nil {
 		progress = func(Progress) {}
 	}
+	x := m.c.Trace.exchange(m.c, m.scrub, m.c.Provider+"/"+m.name, r)
 	b, err := m.c.retry(ctx, progress, func(attempt int) (*builder, *failure) {
-		return m.attempt(ctx, body, stream, func(n int64) { progress(Progress{Attempt: attempt, Bytes: n}) })
+		return m.attempt(ctx, x, body, stream, func(n int64) { progress(Progress{Attempt: attempt, Bytes: n}) })
 	})
 	if err != nil {
 		return Reply{}, m.overflowed(err, body)

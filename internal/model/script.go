@@ -21,6 +21,8 @@ type script struct {
 	name          string // for error texts: script/FILE
 	conversations []*conversation
 	mu            sync.Mutex
+	trace         *Trace
+	scrub         scrubber
 	failed        map[string]int // by conversation and position: scripted errors given in this process
 }
 
@@ -59,8 +61,27 @@ type scriptedError struct {
 	times   int // 0: always
 }
 
-// Complete implements Model.
+// Complete implements Model. A trace has the request and the reply in the form
+// that a command would be asked in.
 func (s *script) Complete(ctx context.Context, r Request, progress func(Progress)) (Reply, error) {
+	if s.trace == nil {
+		return s.complete(ctx, r, progress)
+	}
+	x := s.trace.exchange(Config{}, s.scrub, s.name, r)
+	body, err := Config{}.execRequest(s.name, r)
+	if err != nil { // a history that it refuses
+		body, _ = encode(err.Error())
+	}
+	a := x.begin(body, func(*traceRequest) {})
+	reply, err := s.complete(ctx, r, progress)
+	if err == nil {
+		a.data("", reply.written())
+	}
+	a.end(nil, err)
+	return reply, err
+}
+
+func (s *script) complete(ctx context.Context, r Request, progress func(Progress)) (Reply, error) {
 	if err := Check(r.Messages); err != nil {
 		return Reply{}, s.fault(r, "as a strict server it refuses the history: %v", err)
 	}

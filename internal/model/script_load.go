@@ -24,6 +24,7 @@ func openScript(name string, c Config) (Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model script/%s", err) // begins with the file and line
 	}
+	s.trace, s.scrub = c.Trace, newScrubber(c.Secrets)
 	return s, nil
 }
 

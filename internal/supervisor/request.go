@@ -19,7 +19,7 @@ func (t *Tree) callModel(n int64) {
 	ctx := t.withCancel(n)
 	t.outside(func() {
 		r, err := buildRequest(told, entries, t.o.Params)
-		r.Session = string(t.o.Store.Root)
+		r.Session, r.Number = string(t.o.Store.Root), n
 		var reply model.Reply
 		if err == nil {
 			reply, err = t.o.Model.Complete(ctx, r, t.progress)
