@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,6 +21,14 @@ type opened struct {
 	params model.Params
 	trace  *model.Trace
 	close  func() error // once no request is under way
+}
+
+// record is params for the journal: nothing where nothing was set.
+func (o opened) record() json.RawMessage {
+	if o.params == (model.Params{}) {
+		return nil
+	}
+	return toolsJSON(o.params)
 }
 
 // openModel opens the model that the configuration names.
@@ -43,10 +52,10 @@ func (e *env) openModel(c config.Config) (opened, error) {
 	default:
 		p, ok := c.Provider(provider)
 		if !ok {
-			return o, fmt.Errorf("model %q: there is no provider %q; there are %s", c.Model, provider, strings.Join(providerNames(c), ", "))
+			return o, fmt.Errorf("%s: there is no provider %q; there are %s", chosen(c), provider, strings.Join(providerNames(c), ", "))
 		}
 		if len(p.Models) > 0 && !slices.Contains(p.Models, name) {
-			return o, fmt.Errorf("model %q: providers.%s.models has no %q; it has %s", c.Model, provider, name, strings.Join(p.Models, ", "))
+			return o, fmt.Errorf("%s: providers.%s.models has no %q; it has %s", chosen(c), provider, name, strings.Join(p.Models, ", "))
 		}
 		var err error
 		if m, err = e.endpointConfig(c, provider, p); err != nil {
@@ -69,6 +78,14 @@ func (e *env) openModel(c config.Config) (opened, error) {
 	}
 	o.Model = &warnsOnce{Model: opened}
 	return o, nil
+}
+
+// chosen names the model, and the file that chose it.
+func chosen(c config.Config) string {
+	if o := c.Origin("model"); o.Source != config.Flag {
+		return fmt.Sprintf("model %q (%s)", c.Model, origin(o))
+	}
+	return fmt.Sprintf("model %q", c.Model)
 }
 
 // elsewhere refuses an address that was given for this run and would not be asked.
@@ -130,7 +147,7 @@ func (e *env) execConfig(c config.Config, name string) (*model.Exec, func() erro
 		if len(c.Exec) > 0 {
 			names = "there are " + strings.Join(slices.Sorted(maps.Keys(c.Exec)), ", ")
 		}
-		return nil, nil, fmt.Errorf("model %q: exec in the user's configuration has no %q; %s", c.Model, name, names)
+		return nil, nil, fmt.Errorf("%s: exec in the user's configuration has no %q; %s", chosen(c), name, names)
 	}
 	var keys []string
 	at := "exec." + name + ".key_env"

@@ -34,6 +34,7 @@ type runner struct {
 	*env
 	options *runOptions
 	config  config.Config
+	params  json.RawMessage // of the model, for the record
 	tree    *store.Tree
 	created bool
 	live    *live           // what a person at a terminal sees; nil for none
@@ -123,7 +124,7 @@ func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
 			p.Create = &session.Created{Session: r.tree.Root, Root: r.tree.Root, Dir: dir}
 		}
 	}
-	p.Context = session.ContextSet{Model: r.config.Model, System: r.systemPrompt(dir, created), Tools: toolsJSON(r.tools())}
+	p.Context = session.ContextSet{Model: r.config.Model, System: r.systemPrompt(dir, created), Tools: toolsJSON(r.tools()), Params: r.params}
 	err := t.Ask(p)
 	r.mu.Lock()
 	r.fed = true

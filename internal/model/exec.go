@@ -300,7 +300,7 @@ type execRequest struct {
 	System   string        `json:"system"`
 	Messages []execMessage `json:"messages"`
 	Tools    []execTool    `json:"tools"`
-	Params   execParams    `json:"params"`
+	Params   Params        `json:"params"`
 }
 
 type execMessage struct {
@@ -323,12 +323,6 @@ type execTool struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-type execParams struct {
-	MaxTokens       int64    `json:"max_tokens,omitempty"`
-	Temperature     *float64 `json:"temperature,omitempty"`
-	ReasoningEffort string   `json:"reasoning_effort,omitempty"`
-}
-
 // execVersion is raised when a request changes so that a command which knew the old form goes wrong.
 const execVersion = 1
 
@@ -341,7 +335,7 @@ func (c Config) execRequest(name string, r Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := execRequest{Version: execVersion, Model: name, System: system, Messages: []execMessage{}, Tools: []execTool{}, Params: execParams(r.Params)}
+	out := execRequest{Version: execVersion, Model: name, System: system, Messages: []execMessage{}, Tools: []execTool{}, Params: r.Params}
 	for _, w := range messages {
 		m := execMessage{Role: w.Role, CallID: w.CallID}
 		if w.Content != nil {

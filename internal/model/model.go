@@ -43,9 +43,9 @@ type Request struct {
 
 // Params are the settings of a request; zero values leave the choice to the server.
 type Params struct {
-	MaxTokens       int64
-	Temperature     *float64
-	ReasoningEffort string
+	MaxTokens       int64    `json:"max_tokens,omitempty"`
+	Temperature     *float64 `json:"temperature,omitempty"`
+	ReasoningEffort string   `json:"reasoning_effort,omitempty"`
 }
 
 // The roles of a message.

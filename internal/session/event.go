@@ -21,7 +21,8 @@ type Created struct {
 type ContextSet struct {
 	Model  string          `json:"model"`
 	System string          `json:"system"`
-	Tools  json.RawMessage `json:"tools"` // [{name, description, parameters}]
+	Tools  json.RawMessage `json:"tools"`            // [{name, description, parameters}]
+	Params json.RawMessage `json:"params,omitempty"` // {max_tokens, temperature, reasoning_effort}, those that were set
 }
 
 // Mode is how long a session lives.

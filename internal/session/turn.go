@@ -44,7 +44,7 @@ func (w *work) prompt(in Prompt) *fault.Error {
 }
 
 func sameContext(a, b ContextSet) bool {
-	return a.Model == b.Model && a.System == b.System && string(a.Tools) == string(b.Tools)
+	return a.Model == b.Model && a.System == b.System && string(a.Tools) == string(b.Tools) && string(a.Params) == string(b.Params)
 }
 
 // startTurn begins a turn; said is what opens it, or zero where the notices do.
