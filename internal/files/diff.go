@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"evener/internal/text"
@@ -85,7 +86,7 @@ func (e edit) diff() string {
 	shown := 0
 	hunks := e.hunks()
 	for i, h := range hunks {
-		ops := compare(keepEnds(e.content[h.from:h.to]), keepEnds(h.new))
+		ops, before := trimmed(compare(keepEnds(e.content[h.from:h.to]), keepEnds(h.new)))
 		if shown > 0 && shown+len(ops) > diffLines || b.Len() > diffBytes {
 			fmt.Fprintf(&b, "(%s not shown)\n", plural(int64(len(hunks)-i), "more changed place"))
 			break
@@ -99,7 +100,7 @@ func (e edit) diff() string {
 				newN++
 			}
 		}
-		fmt.Fprintf(&b, "@@ -%s +%s @@\n", span(h.line, oldN), span(h.newLine, newN))
+		fmt.Fprintf(&b, "@@ -%s +%s @@\n", span(h.line+before, oldN), span(h.newLine+before, newN))
 		for j, o := range ops {
 			if shown++; shown > diffLines || b.Len() > diffBytes {
 				fmt.Fprintf(&b, "(%s of this place not shown)\n", plural(int64(len(ops)-j), "more line"))
@@ -109,6 +110,22 @@ func (e edit) diff() string {
 		}
 	}
 	return b.String()
+}
+
+// trimmed leaves only so much context at both ends, and says what it took from the
+// beginning: the text that was replaced may begin and end in lines that stayed.
+func trimmed(ops []op) (kept []op, before int) {
+	isChange := func(o op) bool { return o.sign != ' ' }
+	first := slices.IndexFunc(ops, isChange)
+	if first < 0 {
+		return ops, 0
+	}
+	before = max(0, first-around)
+	last := len(ops)
+	for !isChange(ops[last-1]) {
+		last--
+	}
+	return ops[before:min(len(ops), last+around)], before
 }
 
 func span(line, n int) string {

@@ -144,6 +144,8 @@ func (n name) failed(err error) *fault.Error {
 		return fault.New(fault.FileChanged, "%s: %s: somebody else changed it in this moment, so nothing was written; read_file it again", n.tool, n.given)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.New(fault.FileFailed, "%s: %s: not done within %v, so it was given up", n.tool, n.given, Limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fault.New(fault.FileFailed, "%s: %s: it gave nothing more to read for %v; use a shell command for it", n.tool, n.given, mostWait)
 	case errors.Is(err, context.Canceled):
 		return fault.New(fault.Closing, "%s: %s: given up, the session is closing", n.tool, n.given)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EROFS):
@@ -269,10 +271,13 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
+// mostWait bounds how long a file may keep a reader waiting for something to read.
+const mostWait = 2 * time.Second
+
 // open opens a plain file for reading. It is looked at before it is opened, as
 // opening a device can do something, and once more behind that; a file that is
 // read piece by piece from a driver gives what it has and does not wait.
-func (n name) open(ctx context.Context) (*os.File, fs.FileInfo, error) {
+func (n name) open() (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(n.path)
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, info, notPlain(info.Mode())
@@ -291,9 +296,9 @@ func (n name) open(ctx context.Context) (*os.File, fs.FileInfo, error) {
 		f.Close()
 		return nil, info, err
 	}
-	if due, ok := ctx.Deadline(); ok {
-		f.SetReadDeadline(due) // only where the system can wait for it; elsewhere reads do not wait
-	}
+	// Only a file of the system's own, such as a log of the kernel, can be waited
+	// for; of any other this fails, and its reads do not wait.
+	f.SetReadDeadline(time.Now().Add(mostWait))
 	return f, info, nil
 }
 
@@ -339,9 +344,6 @@ func (r cancelled) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	n, err := r.f.Read(b)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = context.DeadlineExceeded
-	}
 	return n, err
 }
 

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -84,8 +83,8 @@ func (ig ignores) excluded(path []string, folder bool) bool {
 }
 
 // with adds the .gitignore of a folder, if it has one.
-func (ig ignores) with(ctx context.Context, dir string) ignores {
-	list := readRules(ctx, filepath.Join(dir, ".gitignore"))
+func (ig ignores) with(dir string) ignores {
+	list := readRules(filepath.Join(dir, ".gitignore"))
 	if len(list) == 0 {
 		return ig
 	}
@@ -99,8 +98,8 @@ const (
 	mostRuleLine = 4096 // bytes; no path is longer
 )
 
-func readRules(ctx context.Context, path string) []rule {
-	f, _, err := name{path: path}.open(ctx)
+func readRules(path string) []rule {
+	f, _, err := name{path: path}.open()
 	if err != nil {
 		return nil
 	}
@@ -114,12 +113,12 @@ func readRules(ctx context.Context, path string) []rule {
 
 // above are the rules that count for a folder before its own: those of the
 // repository that it is in.
-func above(ctx context.Context, dir string) (ig ignores) {
+func above(dir string) (ig ignores) {
 	top := repository(dir)
 	if top == "" {
 		return nil
 	}
-	if list := readRules(ctx, exclude(top)); len(list) > 0 {
+	if list := readRules(exclude(top)); len(list) > 0 {
 		ig = append(ig, rules{split(top), list})
 	}
 	way := []string{}
@@ -127,7 +126,7 @@ func above(ctx context.Context, dir string) (ig ignores) {
 		way = append(way, filepath.Dir(d))
 	}
 	for _, d := range slices.Backward(way) {
-		ig = ig.with(ctx, d)
+		ig = ig.with(d)
 	}
 	return ig
 }

@@ -65,6 +65,39 @@ func (ls *lines) next() (l line, ok bool) {
 	}
 }
 
+// skip passes over lines before the first that find finds something in, as far as
+// whole lines are at hand, but for so many before it. find gives a place in a block of whole
+// lines, which stands at an offset of the file, or -1.
+func (ls *lines) skip(find func(block []byte, at int64) int, keep int) {
+	for {
+		block := ls.buf[ls.pos:ls.end]
+		block = block[:bytes.LastIndexByte(block, '\n')+1]
+		to := len(block)
+		found := -1
+		if to > 0 {
+			found = find(block, ls.at)
+		}
+		if found >= 0 {
+			to = bytes.LastIndexByte(block[:found], '\n') + 1
+		}
+		for n := 0; n < keep && to > 0; n++ {
+			to = bytes.LastIndexByte(block[:to-1], '\n') + 1
+		}
+		ls.n += int64(bytes.Count(block[:to], []byte("\n")))
+		ls.at, ls.pos = ls.at+int64(to), ls.pos+to
+		if found >= 0 || to == 0 || keep > 0 {
+			return
+		}
+		if ls.pos > 0 {
+			ls.end = copy(ls.buf, ls.buf[ls.pos:ls.end])
+			ls.pos = 0
+		}
+		if ls.end == len(ls.buf) || !ls.fill(ls.end) {
+			return
+		}
+	}
+}
+
 // take makes a line of the buffer from its start to end.
 func (ls *lines) take(end int, ended bool) line {
 	ls.n++
@@ -88,21 +121,19 @@ func (ls *lines) fill(at int) bool {
 	return false
 }
 
-// headKeep is what is kept of a line that is too long to be held whole.
-const headKeep = lineBuf / 2
-
 // long reads to the end of a line that fills the buffer. The second half of the
 // buffer takes what comes, the first half keeps the line's beginning.
 func (ls *lines) long() line {
 	ls.n++
-	l := line{n: ls.n, at: ls.at, size: int64(ls.end), text: ls.buf[:headKeep]}
+	half := len(ls.buf) / 2
+	l := line{n: ls.n, at: ls.at, size: int64(ls.end), text: ls.buf[:half]}
 	last := ls.buf[ls.end-1]
 	for {
-		if !ls.fill(headKeep) {
+		if !ls.fill(half) {
 			ls.pos, ls.at = ls.end, ls.at+l.size
 			return l
 		}
-		b := ls.buf[headKeep:ls.end]
+		b := ls.buf[half:ls.end]
 		i := bytes.IndexByte(b, '\n')
 		if i < 0 {
 			l.size += int64(len(b))
@@ -113,7 +144,7 @@ func (ls *lines) long() line {
 			last = b[i-1]
 		}
 		l.size += int64(i)
-		ls.pos, ls.at = headKeep+i+1, ls.at+l.size+1
+		ls.pos, ls.at = half+i+1, ls.at+l.size+1
 		l.ended = true
 		if last == '\r' {
 			l.cr, l.size = true, l.size-1

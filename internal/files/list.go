@@ -142,13 +142,13 @@ func (l *listing) notes() string {
 	if d.Ignored > 0 && (d.Count == 0 || d.Pattern == "") {
 		notes = append(notes, fmt.Sprintf("%s ignored by .gitignore; include_ignored shows them", entries(int64(d.Ignored))))
 	}
-	return inBrackets(append(notes, troubles(d.Unreadable, 0, d.TimedOut)...))
+	return inBrackets(append(notes, troubles(d.Unreadable, 0, d.TimedOut, "")...))
 }
 
 func entries(n int64) string { return plural(n, "entry") }
 
 // troubles say why something may be missing.
-func troubles(folders, files int, timedOut bool) (notes []string) {
+func troubles(folders, files int, timedOut bool, at string) (notes []string) {
 	if folders > 0 {
 		notes = append(notes, plural(int64(folders), "folder")+" could not be read")
 	}
@@ -156,7 +156,10 @@ func troubles(folders, files int, timedOut bool) (notes []string) {
 		notes = append(notes, plural(int64(files), "file")+" could not be read")
 	}
 	if timedOut {
-		notes = append(notes, fmt.Sprintf("stopped after %v, before the end; name a folder further down", Limit))
+		if at != "" {
+			at = " at " + shownName(at)
+		}
+		notes = append(notes, fmt.Sprintf("stopped after %v%s, before the end: name a folder further down, or a pattern with a plain word in it", Limit, at))
 	}
 	return notes
 }

@@ -75,17 +75,17 @@ func spaced(have, want []string, norm func(string) string) int {
 func squeezed(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func whiteSpace(have, want []string, at int) string {
-	where := fmt.Sprintf("line %d", at+1)
+	where, differ, same := fmt.Sprintf("line %d", at+1), "differs", "is the same"
 	if len(want) > 1 {
-		where = fmt.Sprintf("lines %d-%d", at+1, at+len(want))
+		where, differ, same = fmt.Sprintf("lines %d-%d", at+1, at+len(want)), "differ", "are the same"
 	}
 	for i, l := range want {
 		if have[i] != l {
-			return fmt.Sprintf("%s differ in white space only: line %d of the file is %s, old_string has %s", where, at+i+1, quoted(have[i]), quoted(l))
+			return fmt.Sprintf("%s %s in white space only: line %d of the file is %s, old_string has %s", where, differ, at+i+1, quoted(have[i]), quoted(l))
 		}
 	}
 	// The lines are the same: what differs is behind the last or before the first.
-	return where + " have the same lines, but the file goes on differently behind them (a newline at the end?)"
+	return where + " " + same + ", but the file goes on otherwise behind that (is there a newline at its end?)"
 }
 
 // firstDifference goes along from a line that is there.

@@ -44,7 +44,7 @@ func (p Place) read(ctx context.Context, c session.ReadFileCall) Result {
 	if bad != nil {
 		return Result{Err: bad}
 	}
-	f, info, err := n.open(ctx)
+	f, info, err := n.open()
 	if err != nil {
 		return Result{Err: p.refused(n, err)}
 	}

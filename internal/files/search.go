@@ -2,7 +2,6 @@ package files
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -36,6 +35,7 @@ type searchData struct {
 	Ignored    int    `json:"ignored,omitempty"`      // entries that .gitignore excludes, as far as the search came
 	Unreadable int    `json:"unreadable,omitempty"`   // folders and files
 	TimedOut   bool   `json:"timed_out,omitempty"`
+	StoppedAt  string `json:"stopped_at,omitempty"` // the file that was searched when the time was over
 }
 
 // search is one search_files call under way.
@@ -44,7 +44,7 @@ type search struct {
 	ctx     context.Context
 	call    session.SearchFilesCall
 	re      *regexp.Regexp
-	literal []byte // what every match holds; empty: not known
+	filter  *prefilter // may be nil
 	globs   globs
 	data    searchData
 	limit   int64
@@ -70,7 +70,7 @@ func (p Place) search(ctx context.Context, c session.SearchFilesCall) Result {
 		if breaks(parsed) {
 			return Result{Err: fault.Invalid("search_files: the pattern wants a line break, and lines are matched one by one; search for one of the lines, with context_lines")}
 		}
-		s.literal = []byte(needed(parsed))
+		s.filter = prefilterOf(parsed)
 	}
 	if c.Glob != "" {
 		if s.globs, err = parseGlobs(strings.TrimSuffix(c.Glob, "/")); err != nil {
@@ -91,31 +91,6 @@ func (p Place) search(ctx context.Context, c session.SearchFilesCall) Result {
 	}
 	s.data.Ignored, s.data.Unreadable = w.ignored, w.unreadable+s.badFile
 	return Result{Text: s.out.String() + s.notes(w.unreadable), Data: s.data}
-}
-
-// needed is the longest text that whatever matches must hold, if one is seen easily.
-func needed(re *syntax.Regexp) string {
-	switch re.Op {
-	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase == 0 {
-			return string(re.Rune)
-		}
-	case syntax.OpCapture, syntax.OpPlus:
-		return needed(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return needed(re.Sub[0])
-		}
-	case syntax.OpConcat:
-		best := ""
-		for _, sub := range re.Sub {
-			if x := needed(sub); len(x) > len(best) {
-				best = x
-			}
-		}
-		return best
-	}
-	return ""
 }
 
 // breaks reports whether all that matches holds a line break.
@@ -146,7 +121,10 @@ func (s *search) visit(parts []string, e fs.DirEntry) verdict {
 	path := filepath.Join(append([]string{s.real}, parts...)...)
 	err := s.file(name{tool: s.tool, path: path}, below(s.call.Path, parts))
 	switch {
-	case s.ctx.Err() != nil || s.data.Next > 0:
+	case s.ctx.Err() != nil:
+		s.data.StoppedAt = below(s.call.Path, parts)
+		return stop
+	case s.data.Next > 0:
 		return stop
 	case err != nil:
 		s.badFile++
@@ -156,7 +134,7 @@ func (s *search) visit(parts []string, e fs.DirEntry) verdict {
 
 // file searches one file.
 func (s *search) file(n name, shown string) error {
-	f, _, err := n.open(s.ctx)
+	f, _, err := n.open()
 	if err != nil {
 		return err
 	}
@@ -169,7 +147,13 @@ func (s *search) file(n name, shown string) error {
 	}
 	s.data.Searched++
 	h := &hits{search: s, f: f, shown: shown}
+	if s.filter != nil {
+		s.filter.reset()
+	}
 	for {
+		if s.filter != nil && h.after == 0 {
+			s.lines.skip(s.filter.find, int(s.call.ContextLines))
+		}
 		l, ok := s.lines.next()
 		if !ok {
 			break
@@ -219,12 +203,10 @@ func (h *hits) line(l line) bool {
 func (h *hits) match(l line) (from, to int64, ok bool) {
 	var loc []int
 	if l.whole() {
-		if !bytes.Contains(l.text, h.literal) {
-			return 0, 0, false
-		}
 		loc = h.re.FindIndex(l.text)
-	} else {
-		loc = h.re.FindReaderIndex(bufio.NewReaderSize(cancelled{h.ctx, io.NewSectionReader(h.f, l.at, l.size)}, 64<<10))
+	} else if in := io.NewSectionReader(h.f, l.at, l.size); h.filter == nil || h.filter.in(cancelled{h.ctx, in}) {
+		in.Seek(0, io.SeekStart) // within bounds: it cannot fail
+		loc = h.re.FindReaderIndex(bufio.NewReaderSize(cancelled{h.ctx, in}, 64<<10))
 	}
 	if loc == nil {
 		return 0, 0, false
@@ -348,5 +330,5 @@ func (s *search) notes(folders int) string {
 	if d.Ignored > 0 && d.Files == 0 {
 		notes = append(notes, fmt.Sprintf("%s ignored by .gitignore; include_ignored searches them", entries(int64(d.Ignored))))
 	}
-	return inBrackets(append(notes, troubles(folders, s.badFile, d.TimedOut)...))
+	return inBrackets(append(notes, troubles(folders, s.badFile, d.TimedOut, d.StoppedAt)...))
 }

@@ -37,7 +37,7 @@ const (
 func (w *walk) run(real string) error {
 	var ig ignores
 	if !w.all {
-		ig = above(w.ctx, real)
+		ig = above(real)
 	}
 	_, err := w.folder(real, nil, ig)
 	return err
@@ -49,7 +49,7 @@ func (w *walk) folder(dir string, parts []string, ig ignores) (more bool, err er
 		return false, err
 	}
 	if !w.all {
-		ig = ig.with(w.ctx, dir)
+		ig = ig.with(dir)
 	}
 	at := split(dir)
 	for _, e := range entries {

@@ -199,7 +199,7 @@ type present struct {
 func (n name) current(ctx context.Context, most int64) (present, error) {
 	at := n
 	at.path = n.real
-	f, info, err := at.open(ctx)
+	f, info, err := at.open()
 	if err != nil {
 		return present{}, err
 	}

@@ -1,0 +1,71 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"evener/internal/fault"
+)
+
+// What a session knows of a file is what its events say, and decides what may be
+// done to it.
+func TestKnownFiles(t *testing.T) {
+	read := func(sum string, from, to, lines int64) FileSeen {
+		return FileSeen{Path: "/f", By: FileRead, Size: 9, Time: 1, SHA256: sum, From: from, To: to, Lines: lines}
+	}
+	as := func(by FileUse, sum string) FileSeen {
+		return FileSeen{Path: "/f", By: by, Size: 9, Time: 1, SHA256: sum, Lines: 9}
+	}
+	large := func(size, time int64) FileSeen {
+		return FileSeen{Path: "/f", By: FileRead, Size: size, Time: time, From: 1, To: 2}
+	}
+	for _, c := range []struct {
+		name   string
+		events []FileSeen
+		now    FileSeen
+		edit   fault.Code
+		write  fault.Code
+		says   string
+	}{
+		{"unknown", nil, as("", "a"), "", fault.FileUnread, "has not read it"},
+		{"read whole", []FileSeen{read("a", 1, 9, 9)}, as("", "a"), "", "", ""},
+		{"empty", []FileSeen{read("a", 0, 0, 0)}, as("", "a"), "", "", ""},
+		{"touched", []FileSeen{read("a", 1, 9, 9)}, FileSeen{SHA256: "a", Size: 9, Time: 77}, "", "", ""},
+		{"changed", []FileSeen{read("a", 1, 9, 9)}, as("", "b"), fault.FileChanged, fault.FileChanged, "has changed"},
+		{"in part", []FileSeen{read("a", 3, 4, 9)}, as("", "a"), "", fault.FileUnread, "only lines 3-4 of 9"},
+		{"in parts", []FileSeen{read("a", 1, 2, 9), read("a", 5, 5, 9), read("a", 8, 9, 9)}, as("", "a"), "", fault.FileUnread, "only lines 1-2, lines 5-5, lines 8-9 of 9"},
+		{"all parts", []FileSeen{read("a", 5, 9, 9), read("a", 1, 2, 9), read("a", 2, 4, 9)}, as("", "a"), "", "", ""},
+		{"parts of two states", []FileSeen{read("a", 1, 4, 9), read("b", 5, 9, 9)}, as("", "b"), "", fault.FileUnread, "only lines 5-9 of 9"},
+		{"whole, then a part", []FileSeen{read("a", 1, 9, 9), read("a", 3, 4, 9)}, as("", "a"), "", "", ""},
+		{"written", []FileSeen{as(FileWritten, "a")}, as("", "a"), "", "", ""},
+		{"read whole, edited", []FileSeen{read("a", 1, 9, 9), as(FileEdited, "b")}, as("", "b"), "", "", ""},
+		{"edited back meanwhile", []FileSeen{read("a", 1, 9, 9), as(FileEdited, "b")}, as("", "a"), fault.FileChanged, fault.FileChanged, ""},
+		{"edited unread", []FileSeen{as(FileEdited, "b")}, as("", "b"), "", fault.FileUnread, "only what edit_file changed"},
+		{"edited, then read", []FileSeen{as(FileEdited, "b"), read("b", 1, 9, 9)}, as("", "b"), "", "", ""},
+		{"large", []FileSeen{large(100, 1)}, large(100, 1), "", fault.FileUnread, "too large to be known whole (100 bytes)"},
+		{"large, another time", []FileSeen{large(100, 1)}, large(100, 2), fault.FileChanged, fault.FileChanged, ""},
+		{"was large", []FileSeen{large(100, 1)}, as("", "a"), fault.FileChanged, fault.FileChanged, ""},
+	} {
+		s := New()
+		for _, e := range c.events {
+			if err := s.Apply(s.LastAt, e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var k *KnownFile
+		if x, ok := s.KnownFiles()["/f"]; ok {
+			k = &x
+		}
+		check := func(what string, got *fault.Error, want fault.Code) {
+			if (got == nil) != (want == "") || got != nil && (got.Code != want || !strings.Contains(got.Text, c.says)) {
+				t.Errorf("%s: %s: %v, want %s", c.name, what, got, want)
+			}
+		}
+		check("write", CheckOverwrite(k, c.now, "f"), c.write)
+		c.says = ""
+		check("edit", CheckEdit(k, c.now, "f"), c.edit)
+	}
+	if err := New().Apply(New().LastAt, FileSeen{Path: "/f", By: "smell"}); err == nil {
+		t.Error("an unknown use is taken")
+	}
+}
