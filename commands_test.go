@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,8 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"exits":     cmdExits,
 	"start":     cmdStart,
 	"signal":    cmdSignal,
+	"send":      cmdSend,
+	"shut":      cmdShut,
 	"join":      cmdJoin,
 	"waitfor":   cmdWaitFor,
 	"capture":   cmdCapture,
@@ -105,12 +108,18 @@ type running struct {
 	done   chan error
 	server *server // the one thing that is no process
 	tty    *tty    // its terminal, if it has one
+	input  io.WriteCloser
 }
 
-// start NAME COMMAND...: runs it in the background. env finds it by the script's
-// PATH and becomes it, so NAME_pid is its pid.
+// start [-pipe] NAME COMMAND...: runs it in the background, with -pipe its
+// standard input is for send and shut. env finds it by the script's PATH and
+// becomes it, so NAME_pid is its pid.
 func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
-	usage(ts, !neg && len(args) >= 2, "start NAME COMMAND...")
+	pipe := len(args) > 0 && args[0] == "-pipe"
+	if pipe {
+		args = args[1:]
+	}
+	usage(ts, !neg && len(args) >= 2, "start [-pipe] NAME COMMAND...")
 	ts.Check(ts.Exec("env", "-0")) // a script's environment can be had from its commands only
 	c := exec.Command("env", args[1:]...)
 	c.Dir, c.Env = ts.MkAbs("."), strings.Split(strings.TrimSuffix(ts.ReadFile("stdout"), "\x00"), "\x00")
@@ -119,8 +128,12 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	errs, err := os.Create(ts.MkAbs(args[0] + ".err"))
 	ts.Check(err)
 	c.Stdout, c.Stderr = out, errs
-	ts.Check(c.Start())
 	r := &running{cmd: c, done: make(chan error, 1)}
+	if pipe {
+		r.input, err = c.StdinPipe()
+		ts.Check(err)
+	}
+	ts.Check(c.Start())
 	go func() { r.done <- errors.Join(c.Wait(), out.Close(), errs.Close()) }()
 	ts.Value(runningKey).(map[string]*running)[args[0]] = r
 	ts.Setenv(args[0]+"_pid", strconv.Itoa(c.Process.Pid))
@@ -148,6 +161,19 @@ func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("unknown signal %s", args[1])
+}
+
+// send NAME LINE...: writes lines to a command that was started with -pipe.
+func cmdSend(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, !neg && len(args) >= 2, "send NAME LINE...")
+	_, err := io.WriteString(started(ts, args[0]).input, strings.Join(args[1:], "\n")+"\n")
+	ts.Check(err)
+}
+
+// shut NAME: ends the standard input of a command that was started with -pipe.
+func cmdShut(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, !neg && len(args) == 1, "shut NAME")
+	ts.Check(started(ts, args[0]).input.Close())
 }
 
 // join NAME STATUS: waits for the end of a started command.

@@ -44,6 +44,11 @@ mend; after that the run fails with status 1, and the report stays in the sessio
 
 --trace FILE adds every model request and answer to FILE as they go over the wire, without keys.
 
+With --input jsonl the session lives on: each line {"prompt":"..."} of standard input is
+a turn, {"interrupt":true} ends the one that is open, events and results come out as
+lines of JSON, and the end of the input closes it in order. A PROMPT is its first turn.
+Its status is 0 when every prompt was answered, and 1 when one was not.
+
 Exit status: 0 reported, 1 ended without a report, 2 wrong usage or configuration,
 3 damaged, locked or unwritable state, 129 hung up, 130 interrupted, 143 terminated.`,
 }

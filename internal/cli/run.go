@@ -26,6 +26,7 @@ type runOptions struct {
 	resume     string
 	resumeLast bool
 	verbose    bool
+	input      string
 	flags      config.Flags
 }
 
@@ -33,6 +34,7 @@ func runFlags(fs *flag.FlagSet, set config.Flags) *runOptions {
 	o := &runOptions{flags: set}
 	fs.StringVar(&o.resume, "resume", "", "go on with the `session` of this id")
 	fs.BoolVar(&o.resumeLast, "resume-last", false, "go on with the session of this directory that was active last")
+	fs.StringVar(&o.input, "input", "", "`jsonl`: a living session that reads prompts from standard input, one object a line")
 	fs.BoolVar(&o.verbose, "verbose", false, "every event as a line of JSON on standard error")
 	return o
 }
@@ -57,15 +59,19 @@ func run(e *env, args []string) int {
 	if err != nil {
 		return e.fail(exitUsage, "", "%v", err)
 	}
-	prompt, status, ok := e.prompt(fs, args)
+	if status, ok := e.livingFlags(o, fs, &cfg); !ok {
+		return status
+	}
+	prompt, status, ok := e.prompt(fs, args, o.living())
 	if !ok {
 		return status
 	}
 	return e.runSession(o, cfg, prompt)
 }
 
-// prompt joins the arguments, or reads standard input where there are none.
-func (e *env) prompt(fs *flag.FlagSet, args []string) (string, int, bool) {
+// prompt joins the arguments, or reads standard input where there are none. A
+// living session may begin without a prompt.
+func (e *env) prompt(fs *flag.FlagSet, args []string, living bool) (string, int, bool) {
 	words := fs.Args()
 	dashed := len(args) > len(words) && args[len(args)-len(words)-1] == "--"
 	for _, w := range words {
@@ -75,6 +81,9 @@ func (e *env) prompt(fs *flag.FlagSet, args []string) (string, int, bool) {
 	}
 	text := strings.Join(words, " ")
 	if len(words) == 0 {
+		if living {
+			return "", exitOK, true
+		}
 		if f, ok := e.in.(*os.File); ok && isTerminal(f) {
 			return "", e.fail(exitUsage, "evener help shows what there is", "no prompt: give it as arguments or on standard input"), false
 		}

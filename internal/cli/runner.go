@@ -40,12 +40,15 @@ type runner struct {
 	live    *live           // what a person at a terminal sees; nil for none
 	output  json.RawMessage // the schema of the run's output, or nil
 
-	mu     sync.Mutex // guards out and err, which the loop and its helpers write
-	events *host.Projector
-	killed []id.Job
-	signal os.Signal // the first one that arrived
-	fed    bool      // the prompt is in, so that a close finds a run
-	broken error     // why standard output takes no events any more
+	mu      sync.Mutex // guards out and err, which the loop and its helpers write
+	events  *host.Projector
+	input   *host.Input // of a living session
+	killed  []id.Job
+	unrun   []session.PromptDropped
+	closing bool
+	signal  os.Signal // the first one that arrived
+	fed     bool      // the prompt is in, so that a close finds a run
+	broken  error     // why standard output takes no events any more
 
 	requestClose func(why string) // of the tree; never waits
 }
@@ -67,6 +70,14 @@ func (r *runner) run(m opened, prompt string) int {
 	r.live = newLive(r.env, r.tree.Root, r.options, r.config.Output)
 	defer r.live.close() // of the ends that nothing is printed after
 	m.trace.Warn(r.warn)
+	if r.options.living() {
+		input, err := host.NewInput(r.in, s, r.refused)
+		if err != nil {
+			return r.failState(errors.Join(err, r.tree.Close()))
+		}
+		r.input = input
+		defer input.Stop()
+	}
 	t, err := supervisor.New(supervisor.Options{
 		Store: r.tree, Model: m.Model, Params: m.params, Decode: tool.Decode, Env: commandEnv(r.environ, r.config.KeyVariables()), OutputCap: r.config.OutputCapBytes,
 		StopGrace: time.Duration(r.config.StopGraceMS) * time.Millisecond,
@@ -98,6 +109,9 @@ func (r *runner) run(m opened, prompt string) int {
 // to itself.
 func (r *runner) wait(t *supervisor.Tree) error {
 	err := t.Wait()
+	if r.input != nil {
+		r.input.Stop() // nothing is written behind the final object
+	}
 	r.live.close()
 	return err
 }
@@ -124,8 +138,16 @@ func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
 			p.Create = &session.Created{Session: r.tree.Root, Root: r.tree.Root, Dir: dir}
 		}
 	}
+	if n := len(r.tree.State.Session().Queue); n > 0 {
+		r.warn(fmt.Sprintf("prompts of the lost session that wait for a turn and get it first: %d", n))
+	}
 	p.Context = session.ContextSet{Model: r.config.Model, System: r.systemPrompt(dir, created), Tools: toolsJSON(r.tools()), Params: r.params}
-	err := t.Ask(p)
+	var err error
+	if r.options.living() {
+		err = r.serve(t, p)
+	} else {
+		err = t.Ask(p)
+	}
 	r.mu.Lock()
 	r.fed = true
 	early, broken := r.signal, r.broken
@@ -177,14 +199,29 @@ func parentJob(getenv func(string) string) id.Job {
 // observe shows what became durable.
 func (r *runner) observe(w tree.Write) {
 	for _, e := range w.Events {
-		if s, ok := e.(job.StopRequested); ok && s.By == job.ByClose {
-			r.killed = append(r.killed, s.Job)
+		switch e := e.(type) {
+		case job.StopRequested:
+			if e.By == job.ByClose {
+				r.killed = append(r.killed, e.Job)
+			}
+		case session.RunEnding:
+			r.closing = true
+		case session.PromptDropped:
+			if r.closing {
+				r.unrun = append(r.unrun, e)
+			}
 		}
+	}
+	if r.input != nil {
+		r.input.Observe(w)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range r.events.Of(w) {
 		r.emit(e)
+		if res, ok := e.Result(); ok && r.options.living() {
+			r.event(res.Line())
+		}
 	}
 }
 
@@ -260,7 +297,10 @@ func (r *runner) report() int {
 	if err := r.tree.Home.WriteMeta(s); err != nil {
 		r.warn(fmt.Sprintf("the session's summary could not be written: %v", err))
 	}
-	res := host.ResultOf(s, r.killed)
+	if s := s.Run; s.Mode == session.OneShot && s.Answer != nil && (s.LastTurn == session.TurnFailed || s.LastTurn == session.TurnExhausted) {
+		r.warn(fmt.Sprintf("the last turn %s, the report is of an earlier one: %s", s.LastTurn, s.LastReason))
+	}
+	res := host.ResultOf(s, r.killed, r.unrun)
 	if r.broken != nil {
 		return r.failOutput("write an event", r.broken)
 	}
@@ -284,17 +324,20 @@ func (r *runner) report() int {
 	for _, k := range res.Killed {
 		r.say(term.Row{Spans: []term.Span{{Text: "evener: ended at exit: "}, {Text: string(k.Job), Whole: true}, {Text: " " + oneLine(k.Description, k.Command)}}})
 	}
+	r.dropped(res)
 	return r.status(res)
 }
 
 func (r *runner) status(res host.Result) int {
-	if s := r.tree.State.Session().Run; s.Answer != nil && (s.LastTurn == session.TurnFailed || s.LastTurn == session.TurnExhausted) {
-		r.warn(fmt.Sprintf("the last turn %s, the report is of an earlier one: %s", s.LastTurn, s.LastReason))
-	}
 	resume := r.resumeHint()
 	switch res.Outcome {
 	case session.RunReported, session.RunAnswered:
 		return exitOK
+	case session.RunClosed:
+		if res.Error == "" {
+			return exitOK
+		}
+		return r.fail(exitNoReport, "", "session %s closed; %s", res.Session, res.Error)
 	case session.RunInterrupted:
 		status := exitInterrupted
 		if r.signal != nil {

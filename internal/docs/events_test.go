@@ -18,12 +18,12 @@ import (
 	"evener/internal/tree"
 )
 
-var eventName = regexp.MustCompile(`"([A-Z]+(?:_[A-Z]+)+|WARNING|ASSISTANT|COMMUNICATE|NOTIFICATION|TASKS)"`)
+var eventName = regexp.MustCompile(`"([A-Z]+(?:_[A-Z]+)+|WARNING|ASSISTANT|COMMUNICATE|NOTIFICATION|TASKS|INTERRUPT)"`)
 
 // namedEvents are the event names in the source of package host.
 func namedEvents(t *testing.T) (out []string) {
 	t.Helper()
-	for _, m := range eventName.FindAllStringSubmatch(read(t, "internal/host/event.go"), -1) {
+	for _, m := range eventName.FindAllStringSubmatch(read(t, "internal/host/event.go")+read(t, "internal/host/input.go"), -1) {
 		if !slices.Contains(out, m[1]) {
 			out = append(out, m[1])
 		}
@@ -39,9 +39,13 @@ func everyEvent() map[string]reflect.Type {
 		{transcript.AssistantSaid{}, job.Intended{Job: "j", Mode: job.Background}},
 		{job.Started{Job: "j"}, transcript.Answered{Name: "shell"}},
 		{job.Finished{Job: "j", Kept: true}, attention.Armed{}, task.Seeded{}},
+		{session.PromptQueued{}, session.PromptDropped{}, session.InterruptRequested{}, session.InputEnded{}},
 		{session.Reported{}, session.OutputRefused{}, session.TurnEnded{}, session.JobsAwaited{}, session.RunEnded{}},
 	}
-	all := map[string]reflect.Type{"WARNING": reflect.TypeOf(host.Warning("", time.Time{}, "").Data)}
+	all := map[string]reflect.Type{}
+	for _, e := range []host.Event{host.Warning("", time.Time{}, ""), host.Refusal{}.Event("", time.Time{})} {
+		all[e.Event] = reflect.TypeOf(e.Data)
+	}
 	for _, events := range lines {
 		for _, e := range p.Of(tree.Write{Events: events}) {
 			all[e.Event] = reflect.TypeOf(e.Data)
@@ -103,5 +107,6 @@ func TestEventsDocument(t *testing.T) {
 		differ(t, "docs/events.md, "+name, documented, jsonFields(payload, ""))
 	}
 	differ(t, "docs/events.md, Envelope", documentedFields(text, "## Envelope"), jsonFields(reflect.TypeFor[host.Event](), ""))
+	differ(t, "docs/events.md, The result of a turn", documentedFields(text, "## The result of a turn"), jsonFields(reflect.TypeFor[host.TurnResult](), ""))
 	differ(t, "docs/events.md, The final object", documentedFields(text, "## The final object"), jsonFields(reflect.TypeFor[host.Result](), ""))
 }

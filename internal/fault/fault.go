@@ -19,6 +19,7 @@ const (
 	TreeAtCapacity      Code = "tree_at_capacity"
 	UnknownTool         Code = "unknown_tool"
 	Closing             Code = "session_closing"
+	Interrupted         Code = "interrupted"
 	StateFull           Code = "state_full"
 	FileNotFound        Code = "file_not_found"
 	FileUnread          Code = "file_unread"

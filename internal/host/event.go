@@ -22,7 +22,10 @@ type Event struct {
 	Session id.Session `json:"session_id"`
 	At      string     `json:"at"`
 	Step    int64      `json:"step,omitempty"` // the decision that it comes from; none for a warning
+	Input   string     `json:"input_id,omitempty"`
 	Data    any        `json:"data"`
+
+	result *TurnResult // of TURN_END
 }
 
 // Line is the event as one line of JSON, with its newline.
@@ -81,6 +84,19 @@ type TasksData struct {
 	Tasks []task.Row `json:"tasks"`
 }
 
+type promptQueued struct {
+	Prompt int64 `json:"prompt"`
+}
+
+type promptDropped struct {
+	Prompt int64  `json:"prompt"`
+	Reason string `json:"reason"`
+}
+
+type interrupted struct {
+	Turn int64 `json:"turn_id"`
+}
+
 type notice struct {
 	ID  string `json:"attention_id"`
 	Job id.Job `json:"job_id"`
@@ -95,6 +111,7 @@ type Projector struct {
 	tasks  map[id.Session]*task.State
 	model  string
 	dir    string
+	turn   session.Turn // the open one, as far as its result needs it
 }
 
 // NewProjector begins at the state that the writes go on from.
@@ -102,6 +119,9 @@ func NewProjector(decode session.Decoder, s *session.State) *Projector {
 	p := &Projector{decode: decode, said: map[string]transcript.Call{}, jobs: map[id.Job]job.Intended{}, tasks: map[id.Session]*task.State{}, model: s.Context.Model, dir: s.Dir}
 	list := s.Tasks.Clone()
 	p.tasks[s.ID] = &list
+	if s.Turn != nil {
+		p.turn = *s.Turn
+	}
 	for _, x := range s.Live() { // what a lost process left: their start may have been told already
 		mode := x.Mode
 		if x.Promoted {
@@ -116,9 +136,15 @@ func NewProjector(decode session.Decoder, s *session.State) *Projector {
 func (p *Projector) Of(w tree.Write) []Event {
 	var out []Event
 	for _, e := range w.Events {
+		p.follow(e, w.Events)
 		name, data := p.project(e, w.Events)
 		if name != "" {
-			out = append(out, Event{Event: name, Session: w.Session, At: job.Stamp(w.At), Step: w.Step, Data: data})
+			x := Event{Event: name, Session: w.Session, At: job.Stamp(w.At), Step: w.Step, Input: p.input(e), Data: data}
+			if ended, ok := e.(session.TurnEnded); ok {
+				x.result = turnResult(w.Session, p.turn, ended)
+				p.turn = session.Turn{}
+			}
+			out = append(out, x)
 		}
 		if f, ok := e.(job.Finished); ok {
 			out = append(out, p.finished(w, f)...)
@@ -148,6 +174,18 @@ func (p *Projector) changedTasks(w tree.Write) *task.State {
 	return list
 }
 
+// input is the id of the prompt that an event is about: where it names none,
+// that of the open turn.
+func (p *Projector) input(e session.Event) string {
+	switch e := e.(type) {
+	case session.PromptQueued:
+		return e.Input
+	case session.PromptDropped:
+		return e.Input
+	}
+	return p.turn.Input
+}
+
 func (p *Projector) project(e session.Event, line []session.Event) (string, any) {
 	switch e := e.(type) {
 	case session.Created:
@@ -161,6 +199,14 @@ func (p *Projector) project(e session.Event, line []session.Event) (string, any)
 			}
 		}
 		return "SESSION_START", sessionStarted{e.Run, e.Mode, p.model, p.dir}
+	case session.InputEnded:
+		return "INPUT_END", e
+	case session.PromptQueued:
+		return "PROMPT_QUEUED", promptQueued{e.Prompt}
+	case session.PromptDropped:
+		return "PROMPT_DROPPED", promptDropped{e.Prompt, e.Why}
+	case session.InterruptRequested:
+		return "INTERRUPT", interrupted(e)
 	case session.JobsAwaited:
 		return "JOBS_AWAITED", e
 	case session.RunEnded:
@@ -213,9 +259,9 @@ func (p *Projector) finished(w tree.Write, f job.Finished) []Event {
 	at := job.Stamp(w.At)
 	var out []Event
 	if known && in.Mode == job.Foreground && !p.promoted(w, f.Job) {
-		out = append(out, Event{Event: "JOB_STARTED", Session: w.Session, At: at, Step: w.Step, Data: started(in)})
+		out = append(out, Event{Event: "JOB_STARTED", Session: w.Session, At: at, Step: w.Step, Input: p.turn.Input, Data: started(in)})
 	}
-	return append(out, Event{Event: "JOB_FINISHED", Session: w.Session, At: at, Step: w.Step, Data: JobData{
+	return append(out, Event{Event: "JOB_FINISHED", Session: w.Session, At: at, Step: w.Step, Input: p.turn.Input, Data: JobData{
 		Job: f.Job, Type: "shell", Status: f.Status, Reason: f.Reason, Description: in.Description, ExitCode: f.ExitCode, OutputBytes: &f.TotalBytes}})
 }
 

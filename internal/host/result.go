@@ -6,7 +6,80 @@ import (
 
 	"evener/internal/id"
 	"evener/internal/session"
+	"evener/internal/text"
+	"evener/internal/transcript"
 )
+
+// TurnResult is what a turn came to, a line behind its TURN_END in the output
+// of a living session.
+type TurnResult struct {
+	Type       string              `json:"type"` // turn_result
+	Session    id.Session          `json:"session_id"`
+	Turn       int64               `json:"turn_id"`
+	Kind       session.TurnKind    `json:"turn_kind"`
+	Input      string              `json:"input_id,omitempty"`
+	Outcome    session.TurnOutcome `json:"outcome"`
+	Reported   bool                `json:"reported"`
+	Message    string              `json:"message"`
+	Output     json.RawMessage     `json:"output,omitempty"`
+	Violations []string            `json:"output_violations,omitempty"`
+	Error      string              `json:"error,omitempty"`
+	Requests   int64               `json:"requests"`
+	Usage      Usage               `json:"usage"`
+}
+
+// Line is the result as one line of JSON, with its newline.
+func (r TurnResult) Line() []byte {
+	b, err := text.JSON(r)
+	if err != nil {
+		panic("host: turn result does not encode: " + err.Error()) // a plain struct
+	}
+	return append(b, '\n')
+}
+
+// Result is the turn's, where the event ends one.
+func (e Event) Result() (TurnResult, bool) {
+	if e.result == nil {
+		return TurnResult{}, false
+	}
+	return *e.result, true
+}
+
+// turnResult tells how a turn ended. A report that was accepted is told also of
+// a turn that got no further.
+func turnResult(s id.Session, t session.Turn, e session.TurnEnded) *TurnResult {
+	r := &TurnResult{
+		Type: "turn_result", Session: s, Turn: e.Turn, Kind: t.Kind, Input: t.Input, Outcome: e.Outcome, Error: e.Reason,
+		Requests: t.Requests, Usage: Usage{t.Tokens.Input, t.Tokens.Output},
+	}
+	switch {
+	case t.Report != nil:
+		r.Reported, r.Message, r.Output, r.Violations = true, t.Report.Text, t.Report.Output, t.Report.Violations
+	case e.Outcome == session.TurnAnswered:
+		r.Message = t.Text
+	}
+	return r
+}
+
+// follow keeps what the result of the open turn needs.
+func (p *Projector) follow(e session.Event, line []session.Event) {
+	t := &p.turn
+	switch e := e.(type) {
+	case session.TurnStarted:
+		*t = session.Turn{N: e.Turn, Kind: e.Type}
+		for _, x := range line { // its prompt stands further on in the same line
+			if u, ok := x.(transcript.UserSaid); ok && u.Turn == e.Turn && !u.Note {
+				t.Input = u.Input
+			}
+		}
+	case session.Requested:
+		t.Requests++
+	case transcript.AssistantSaid:
+		t.Text, t.Tokens = e.Text, t.Tokens.Plus(e.Usage)
+	case session.Reported:
+		t.Report = &session.Answer{Text: e.Message, Output: e.Output, Violations: e.Violations, Reported: true}
+	}
+}
 
 // Result is the final object of a run, the last line of --output jsonl and the
 // only one of --output json.
@@ -20,6 +93,7 @@ type Result struct {
 	Violations []string           `json:"output_violations,omitempty"` // how the output differs from the schema of the run
 	Error      string             `json:"error,omitempty"`
 	Killed     []KilledJob        `json:"killed_jobs"` // jobs that still ran and were ended at exit
+	Dropped    []DroppedPrompt    `json:"dropped_prompts,omitempty"`
 	Turns      int64              `json:"turns"`
 	Requests   int64              `json:"requests"`
 	Usage      Usage              `json:"usage"`
@@ -32,14 +106,21 @@ type KilledJob struct {
 	Command     string `json:"command"`
 }
 
+// DroppedPrompt is an accepted prompt that got no turn because the run was ended from outside.
+type DroppedPrompt struct {
+	Prompt int64  `json:"prompt"`
+	Input  string `json:"input_id,omitempty"`
+}
+
 // Usage counts tokens over the whole session.
 type Usage struct {
 	Input  int64 `json:"input_tokens"`
 	Output int64 `json:"output_tokens"`
 }
 
-// ResultOf summarises a run that has ended.
-func ResultOf(s *session.State, killed []id.Job) Result {
+// ResultOf summarises a run that has ended. killed and dropped are what its end
+// found running and waiting.
+func ResultOf(s *session.State, killed []id.Job, dropped []session.PromptDropped) Result {
 	r := Result{
 		Type: "result", Session: s.ID, Outcome: s.Run.Outcome, Killed: []KilledJob{}, Turns: s.Turns, Requests: s.Run.Requests,
 		Usage: Usage{s.Tokens.Input, s.Tokens.Output},
@@ -54,6 +135,10 @@ func ResultOf(s *session.State, killed []id.Job) Result {
 		if n := len(r.Violations) - 1; n > 0 {
 			r.Error += fmt.Sprintf(" (and %d more)", n)
 		}
+	case session.RunClosed:
+		if n := s.Run.Unanswered; n > 0 {
+			r.Error = fmt.Sprintf("prompts that ended without an answer: %d", n)
+		}
 	case session.RunNoReport:
 		r.Error = "the model ended its turn without a report"
 	default:
@@ -63,6 +148,9 @@ func ResultOf(s *session.State, killed []id.Job) Result {
 		if x := s.Job(j); x != nil { // a call's own command has no job: its result tells its end
 			r.Killed = append(r.Killed, KilledJob{Job: j, Description: x.Description, Command: x.Command})
 		}
+	}
+	for _, p := range dropped {
+		r.Dropped = append(r.Dropped, DroppedPrompt{p.Prompt, p.Input})
 	}
 	return r
 }

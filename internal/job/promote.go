@@ -14,6 +14,12 @@ func WaitExpired(s *State, now time.Time) (Promoted, []effect.Effect, bool) {
 	if s == nil || s.Status != Running || s.Mode != Foreground || s.Promoted || s.StopBy != "" {
 		return Promoted{}, nil, false
 	}
-	return Promoted{Job: s.ID, WaitElapsedMS: now.Sub(s.StartedAt).Milliseconds()},
-		[]effect.Effect{effect.KeepOutput{Job: s.ID}}, true
+	e, fx := HandOff(s, now)
+	return e, []effect.Effect{fx}, true
+}
+
+// HandOff makes a running foreground command a job of its own: nobody waits for
+// it any more, and its end will be announced.
+func HandOff(s *State, now time.Time) (Promoted, effect.Effect) {
+	return Promoted{Job: s.ID, WaitElapsedMS: now.Sub(s.StartedAt).Milliseconds()}, effect.KeepOutput{Job: s.ID}
 }

@@ -81,7 +81,7 @@ func TestLaunchFailed(t *testing.T) {
 
 func TestNeverReleased(t *testing.T) {
 	for mode, kept := range map[Mode]bool{Foreground: false, Background: true} {
-		e, fx := NeverReleased(folded(t, intended(mode)))
+		e, fx := NeverReleased(folded(t, intended(mode)), "the session closed")
 		same(t, string(mode), e, Finished{Job: j1, Status: Cancelled, Reason: StoppedByParent, ExitCode: code(-1), Generation: 1, Kept: kept,
 			Error: "never started: the session closed before the command was released"})
 		same(t, string(mode), fx, effect.StopProcess{Job: j1})

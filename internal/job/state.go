@@ -52,6 +52,7 @@ const (
 	ByJobStop StopBy = "job_stop"
 	ByTimeout StopBy = "run_timeout"
 	ByClose   StopBy = "session_close"
+	ByUser    StopBy = "interrupt"
 )
 
 // State is one job, folded.

@@ -48,13 +48,14 @@ func RuntimeExpired(s *State, grace time.Duration) (StopRequested, []effect.Effe
 	return Stop(s, ByTimeout, "", grace)
 }
 
-// NeverReleased ends a job whose held shell came about when the session was
-// closing already: the shell is ended and its command does not run.
-func NeverReleased(s *State) (Finished, effect.Effect) {
+// NeverReleased ends a job whose held shell came about when nothing new was to
+// begin any more: the shell is ended and its command does not run. why says what
+// came before.
+func NeverReleased(s *State, why string) (Finished, effect.Effect) {
 	none := noExitCode
 	return Finished{
 		Job: s.ID, Status: Cancelled, Reason: StoppedByParent, ExitCode: &none, Generation: 1, Kept: s.Mode == Background,
-		Error: "never started: the session closed before the command was released",
+		Error: "never started: " + why + " before the command was released",
 	}, effect.StopProcess{Job: s.ID}
 }
 

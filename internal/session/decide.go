@@ -62,6 +62,16 @@ func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
 		if err := w.prompt(in); err != nil {
 			return Step{}, err
 		}
+	case Open:
+		if err := w.open(in); err != nil {
+			return Step{}, err
+		}
+	case Interrupt:
+		if err := w.interrupt(in); err != nil {
+			return Step{}, err
+		}
+	case EndInput:
+		w.endInput()
 	case Replied:
 		w.replied(in)
 	case ModelFailed:

@@ -57,6 +57,26 @@ type RunStarted struct {
 	OutputSchema json.RawMessage `json:"output_schema,omitempty"` // JSON Schema that the output of the run's reports must fit
 }
 
+// InputEnded: a living run gets no more prompts; it ends when it has nothing left to do.
+type InputEnded struct {
+	Run int64 `json:"run"`
+}
+
+// PromptQueued: a prompt was accepted and waits for its turn, which a
+// transcript.user with its number begins.
+type PromptQueued struct {
+	Prompt int64  `json:"prompt"` // its number among the queued prompts of the session, from 1
+	Input  string `json:"input_id,omitempty"`
+	Text   string `json:"text"`
+}
+
+// PromptDropped: a queued prompt gets no turn: it was taken back, or the run was ended from outside.
+type PromptDropped struct {
+	Prompt int64  `json:"prompt"`
+	Input  string `json:"input_id,omitempty"`
+	Why    string `json:"why"`
+}
+
 // JobsAwaited: nothing is left to do but to wait for running jobs. It comes once
 // a run, and the time that it names holds for all that is waited for.
 type JobsAwaited struct {
@@ -93,7 +113,8 @@ const (
 	RunFailed      RunOutcome = "failed"
 	RunExhausted   RunOutcome = "exhausted"
 	RunInterrupted RunOutcome = "interrupted"
-	RunLost        RunOutcome = "lost" // written by the restart that found it open
+	RunClosed      RunOutcome = "closed" // a living run whose input ended
+	RunLost        RunOutcome = "lost"   // written by the restart that found it open
 )
 
 // TurnKind is what started a turn.
@@ -135,6 +156,12 @@ type OutputRefused struct {
 	Violations []string `json:"output_violations"`
 }
 
+// InterruptRequested: the user wants the turn to end. What is in progress is
+// stopped, its call answered, and nothing more is begun.
+type InterruptRequested struct {
+	Turn int64 `json:"turn_id"`
+}
+
 // TurnOutcome is how a turn ended.
 type TurnOutcome string
 
@@ -155,15 +182,19 @@ type TurnEnded struct {
 	Answer  bool        `json:"answer,omitempty"`
 }
 
-func (Created) Kind() string       { return "session.created" }
-func (ContextSet) Kind() string    { return "session.context_set" }
-func (RunStarted) Kind() string    { return "run.started" }
-func (JobsAwaited) Kind() string   { return "run.jobs_awaited" }
-func (WaitExpired) Kind() string   { return "run.wait_expired" }
-func (RunEnding) Kind() string     { return "run.ending" }
-func (RunEnded) Kind() string      { return "run.ended" }
-func (TurnStarted) Kind() string   { return "turn.started" }
-func (Requested) Kind() string     { return "turn.requested" }
-func (Reported) Kind() string      { return "turn.reported" }
-func (OutputRefused) Kind() string { return "turn.output_refused" }
-func (TurnEnded) Kind() string     { return "turn.ended" }
+func (Created) Kind() string            { return "session.created" }
+func (ContextSet) Kind() string         { return "session.context_set" }
+func (RunStarted) Kind() string         { return "run.started" }
+func (InputEnded) Kind() string         { return "run.input_ended" }
+func (PromptQueued) Kind() string       { return "prompt.queued" }
+func (PromptDropped) Kind() string      { return "prompt.dropped" }
+func (InterruptRequested) Kind() string { return "turn.interrupt_requested" }
+func (JobsAwaited) Kind() string        { return "run.jobs_awaited" }
+func (WaitExpired) Kind() string        { return "run.wait_expired" }
+func (RunEnding) Kind() string          { return "run.ending" }
+func (RunEnded) Kind() string           { return "run.ended" }
+func (TurnStarted) Kind() string        { return "turn.started" }
+func (Requested) Kind() string          { return "turn.requested" }
+func (Reported) Kind() string           { return "turn.reported" }
+func (OutputRefused) Kind() string      { return "turn.output_refused" }
+func (TurnEnded) Kind() string          { return "turn.ended" }

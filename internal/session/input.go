@@ -13,9 +13,11 @@ import (
 // the line that it leads to; fields tagged "-" stand in the line's own events.
 type Input interface{ Kind() string }
 
-// Prompt is the user's word that starts a turn, and with it a run.
+// Prompt is the user's word that starts a turn, and with it a run if none is
+// open. In a living session that is at work it waits for its turn.
 type Prompt struct {
 	Text      string     `json:"-"`
+	ID        string     `json:"-"` // the user's own name for it, or none
 	Mode      Mode       `json:"-"`
 	Limits    Limits     `json:"-"`
 	Context   ContextSet `json:"-"`
@@ -24,6 +26,18 @@ type Prompt struct {
 	// OutputSchema, if set, has been found usable.
 	OutputSchema json.RawMessage `json:"-"`
 }
+
+// Open starts a run that waits for prompts: what a Prompt has beside its text.
+type Open struct{ Prompt }
+
+// Interrupt ends the turn that is open; with an id only that of the prompt of
+// this id, which may still wait for its turn.
+type Interrupt struct {
+	ID string `json:"input_id,omitempty"`
+}
+
+// EndInput says that a living session gets no more prompts.
+type EndInput struct{}
 
 // Replied is a model's whole reply to a request.
 type Replied struct {
@@ -103,6 +117,9 @@ type Restarted struct {
 }
 
 func (Prompt) Kind() string       { return "prompt" }
+func (Open) Kind() string         { return "open" }
+func (Interrupt) Kind() string    { return "interrupt" }
+func (EndInput) Kind() string     { return "input.ended" }
 func (Replied) Kind() string      { return "model.replied" }
 func (ModelFailed) Kind() string  { return "model.failed" }
 func (Launched) Kind() string     { return "process.launched" }

@@ -11,33 +11,34 @@ import (
 	"evener/internal/transcript"
 )
 
-// next decides what comes while no turn is open: notices that are owed, unless
-// a turn has just ended ill, since the model would only fail again; then, where
-// the process exits with the turn, the wait for running jobs, one announcement
-// of what still runs, and the end.
+// next decides what comes while no turn is open: the prompt that waits longest;
+// the notices that are owed, unless a turn has just ended ill or interrupted;
+// then, where the process exits with the turn, the wait for running jobs, one
+// announcement of what still runs, and the end. tell is false after such a
+// turn: the model would only fail again, or the user wants quiet.
 func (w *work) next(tell bool) {
 	s := w.s
 	jobs := s.running()
-	ill := TurnOutcome("")
-	if o := s.Run.LastTurn; o.ended() {
-		ill = o
-	}
 	switch {
 	case w.err != nil || s.Run.Ending != "":
+	case len(s.Queue) > 0:
+		w.takePrompt()
 	case tell && len(s.Attention.Unshown()) > 0:
 		w.startTurn(NotificationTurn, transcript.UserSaid{})
 	case s.outlives():
 	case len(jobs) > 0 && s.awaiting():
 		w.await(jobs)
-	case ill == "" && len(jobs) > 0 && !s.Run.Announced:
+	case tell && len(jobs) > 0 && !s.Run.Announced:
 		w.startTurn(AnnouncementTurn, transcript.UserSaid{Note: true, Text: s.stillRunning(jobs)})
+	case s.Run.Mode == OneShot && (s.Run.LastTurn.ill() || s.Run.LastTurn == TurnInterrupted):
+		w.close(string(s.Run.LastTurn))
 	default:
-		w.close(string(ill))
+		w.close("")
 	}
 }
 
 // outlives reports whether the session goes on when no turn is open.
-func (s *State) outlives() bool { return s.Run.Mode == Living }
+func (s *State) outlives() bool { return s.Run.Mode == Living && !s.Run.InputEnded }
 
 // running lists the handed-off jobs that have not ended.
 func (s *State) running() []*job.State {

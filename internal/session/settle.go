@@ -19,8 +19,12 @@ func (w *work) launched(in Launched) {
 	if x == nil || x.Status != job.Intent {
 		return
 	}
-	if s.Run.Ending != "" {
-		e, fx := job.NeverReleased(x)
+	if s.Run.Ending != "" || s.Turn != nil && s.Turn.Interrupted {
+		why := "the session closed"
+		if s.Run.Ending == "" {
+			why = "the turn was interrupted"
+		}
+		e, fx := job.NeverReleased(x, why)
 		w.emit(e)
 		w.order(fx)
 		w.settle(x, job.Output{})
@@ -150,6 +154,8 @@ func (w *work) timer(key string) {
 		}
 	case "stop":
 		w.stopWaitExpired(arg)
+	case "interrupt":
+		w.interruptOverdue(id.Job(arg))
 	case jobsTimer:
 		w.jobsOverdue()
 	case closeTimer:

@@ -31,6 +31,9 @@ type State struct {
 	files map[string]KnownFile // by path, see FileSeen
 	kept  int64                // output bytes of ended jobs that are not pruned
 
+	Queue   []Queued // accepted prompts that wait for their turn
+	Prompts int64    // prompts ever queued
+
 	Run      Run
 	Turn     *Turn // nil while idle
 	Turns    int64 // turns begun
@@ -49,7 +52,11 @@ type Run struct {
 	Parent   id.Job
 	Schema   json.RawMessage // that the output of reports must fit; nil is none
 	Requests int64
-	Rounds   int64 // replies with tool calls
+	// Spent and Rounds count the requests, and the replies with tool calls, since
+	// the latest prompt: budgets are for one prompt and what follows from it.
+	Spent, Rounds int64
+	InputEnded    bool  // a living run gets no more prompts
+	Unanswered    int64 // user turns that ended without an answer, though nobody interrupted them
 	// Announced: the still-running jobs were announced.
 	Announced bool
 	// Awaits: the run came to its end once but for running jobs. WaitExpired:
@@ -82,6 +89,18 @@ type Turn struct {
 	// Reminded: the model was told that there is none.
 	Refused  int64
 	Reminded bool
+
+	Input       string // the id that its prompt gave itself
+	Interrupted bool   // the user wants it to end
+	Requests    int64
+	Tokens      transcript.Usage
+}
+
+// Queued is a prompt that waits for its turn.
+type Queued struct {
+	N    int64
+	ID   string
+	Text string
 }
 
 // New is a session without history.
@@ -137,7 +156,9 @@ func (s *State) Apply(at time.Time, e Event) error {
 		return s.Attention.Apply(e)
 	case task.Event:
 		return s.Tasks.Apply(e)
-	case transcript.UserSaid, transcript.Answered:
+	case transcript.UserSaid:
+		return s.applySaid(e)
+	case transcript.Answered:
 		return s.Transcript.Apply(e)
 	case transcript.AssistantSaid:
 		return s.applyReply(e)
@@ -150,7 +171,9 @@ func (s *State) Apply(at time.Time, e Event) error {
 		s.Context = e
 	case FileSeen:
 		return s.applyFile(e)
-	case RunStarted, JobsAwaited, WaitExpired, RunEnding, RunEnded:
+	case PromptQueued, PromptDropped:
+		return s.applyQueue(e)
+	case RunStarted, InputEnded, JobsAwaited, WaitExpired, RunEnding, RunEnded:
 		return s.applyRun(e)
 	default:
 		return s.applyTurn(e)
@@ -200,9 +223,8 @@ func (s *State) applyReply(e transcript.AssistantSaid) error {
 	if len(e.Calls) > 0 {
 		s.Run.Rounds++
 	}
-	s.Tokens.Input += e.Usage.Input
-	s.Tokens.Output += e.Usage.Output
-	s.Tokens.Cached += e.Usage.Cached
+	s.Tokens = s.Tokens.Plus(e.Usage)
+	s.Turn.Tokens = s.Turn.Tokens.Plus(e.Usage)
 	return s.Transcript.Apply(e)
 }
 
@@ -214,6 +236,11 @@ func (s *State) applyRun(e Event) error {
 		}
 		s.Archived = false
 		s.Run = Run{N: e.Run, Open: true, Mode: e.Mode, Limits: e.Limits, Parent: e.ParentJob, Schema: e.OutputSchema}
+	case InputEnded:
+		if !s.Run.Open || s.Run.InputEnded {
+			return fmt.Errorf("run %d: its input ended out of order", e.Run)
+		}
+		s.Run.InputEnded = true
 	case JobsAwaited:
 		if !s.Run.Open || s.Turn != nil || s.Run.Awaits {
 			return fmt.Errorf("run %d: waits for jobs out of order", e.Run)
@@ -245,6 +272,9 @@ func (s *State) applyTurn(e Event) error {
 		}
 		s.Turns, s.Turn = st.Turn, &Turn{N: st.Turn, Kind: st.Type}
 		s.Run.Announced = s.Run.Announced || st.Type == AnnouncementTurn
+		if st.Type == UserTurn {
+			s.Run.Spent, s.Run.Rounds = 0, 0
+		}
 		return nil
 	}
 	t := s.Turn
@@ -258,6 +288,8 @@ func (s *State) applyTurn(e Event) error {
 		}
 		s.Requests, t.Waiting = e.Request, e.Request
 		s.Run.Requests++
+		s.Run.Spent++
+		t.Requests++
 		if len(e.Attention) == 0 {
 			return nil
 		}
@@ -281,6 +313,11 @@ func (s *State) applyTurn(e Event) error {
 		} else if t.Refused == 0 {
 			t.Refused = s.Requests
 		}
+	case InterruptRequested:
+		if t.Interrupted {
+			return fmt.Errorf("turn %d: interrupted twice", t.N)
+		}
+		t.Interrupted = true
 	case TurnEnded:
 		if len(s.Transcript.Open()) > 0 {
 			return fmt.Errorf("turn %d: ended while a call is open", t.N)
@@ -290,6 +327,9 @@ func (s *State) applyTurn(e Event) error {
 			if t.Report == nil {
 				s.Run.Answer = &Answer{Text: t.Text, Violations: s.Run.noOutput()}
 			}
+		}
+		if t.Kind == UserTurn && s.Run.lacksAnswer(t, e.Outcome) {
+			s.Run.Unanswered++
 		}
 		s.Run.LastTurn, s.Run.LastReason, s.Turn = e.Outcome, e.Reason, nil
 	default:

@@ -19,34 +19,6 @@ const (
 	roundBudget = "tool_round_budget_exhausted"
 )
 
-// prompt starts a run and its first turn.
-func (w *work) prompt(in Prompt) *fault.Error {
-	s := w.s
-	switch {
-	case s.Run.Open && s.Run.Ending != "":
-		return fault.New(fault.Closing, "the session is closing; nothing new is admitted")
-	case s.Turn != nil:
-		return fault.Invalid("a turn is open; wait for its end")
-	case strings.TrimSpace(in.Text) == "":
-		return fault.Invalid("the prompt is empty")
-	}
-	if in.Create != nil {
-		w.emit(*in.Create)
-	}
-	if !s.Run.Open {
-		w.emit(RunStarted{Run: s.Run.N + 1, Mode: in.Mode, Limits: in.Limits, ParentJob: in.ParentJob, OutputSchema: in.OutputSchema})
-	}
-	if !sameContext(s.Context, in.Context) {
-		w.emit(in.Context)
-	}
-	w.startTurn(UserTurn, transcript.UserSaid{Text: in.Text})
-	return nil
-}
-
-func sameContext(a, b ContextSet) bool {
-	return a.Model == b.Model && a.System == b.System && string(a.Tools) == string(b.Tools) && string(a.Params) == string(b.Params)
-}
-
 // startTurn begins a turn; said is what opens it, or zero where the notices do.
 func (w *work) startTurn(kind TurnKind, said transcript.UserSaid) {
 	w.emit(TurnStarted{Turn: w.s.Turns + 1, Type: kind})
@@ -65,7 +37,7 @@ func (w *work) request() {
 	s := w.s
 	limits := s.Run.Limits
 	switch {
-	case limits.MaxTurns > 0 && s.Run.Requests >= limits.MaxTurns:
+	case limits.MaxTurns > 0 && s.Run.Spent >= limits.MaxTurns:
 		w.endTurn(TurnExhausted, turnBudget)
 		return
 	case limits.MaxToolRounds > 0 && s.Run.Rounds >= limits.MaxToolRounds:
@@ -122,6 +94,10 @@ func (w *work) calls() {
 			w.refuse(c, notRun(c))
 			continue
 		}
+		if s.Turn.Interrupted {
+			w.refuse(c, fault.New(fault.Interrupted, "%s: the user interrupted the turn; the call was not run", c.Name))
+			continue
+		}
 		if w.exec(c) {
 			return
 		}
@@ -132,6 +108,8 @@ func (w *work) calls() {
 	switch {
 	case s.Run.Ending != "":
 		w.endTurn(TurnInterrupted, s.Run.Ending)
+	case s.Turn.Interrupted:
+		w.endInterrupted()
 	case s.Turn.Report != nil:
 		w.endTurn(TurnReported, "")
 	case w.lastReplyHadCalls():
@@ -186,12 +164,15 @@ func (w *work) endTurn(o TurnOutcome, reason string) {
 	w.next(well)
 }
 
-// answers says whether the turn that is ending gives the run's answer. The
-// latest report wins; bare text counts only while there was no report. A report
-// made on an announcement turn does not replace one, unless a completion
-// arrived during that turn.
+// answers says whether the turn that is ending gives the run's answer. The turn
+// of a prompt gives a new one. After it the latest report wins; bare text counts
+// only while there was no report. A report made on an announcement turn does not
+// replace one, unless a completion arrived during that turn.
 func (w *work) answers(o TurnOutcome) bool {
 	t, have := w.s.Turn, w.s.Run.Answer
+	if t.Kind == UserTurn {
+		return o == TurnReported || o == TurnAnswered
+	}
 	if have.fits() && !t.Report.fits() { // what fits the schema stands
 		return false
 	}
@@ -218,6 +199,9 @@ func (w *work) close(why string) {
 		why = "done"
 	}
 	w.emit(RunEnding{Run: s.Run.N, Why: why})
+	for _, q := range slices.Clone(s.Queue) {
+		w.emit(PromptDropped{Prompt: q.N, Input: q.ID, Why: why})
+	}
 	if s.Turn != nil && s.Turn.Waiting != 0 {
 		w.order(effect.CancelModel{Request: s.Turn.Waiting})
 	}
@@ -264,10 +248,12 @@ func (w *work) finishClose(force bool) {
 // runOutcome: an answer that was given stands, whatever a later turn did,
 // unless the run was interrupted from outside before it had ended by itself.
 func (s *State) runOutcome() RunOutcome {
-	interrupted := s.Run.LastTurn == TurnInterrupted || s.Run.Ending != "done" && !TurnOutcome(s.Run.Ending).ended()
+	byItself := s.Run.Ending == "done" || TurnOutcome(s.Run.Ending).ill()
 	switch a := s.Run.Answer; {
-	case interrupted:
+	case !byItself:
 		return RunInterrupted
+	case s.Run.Mode == Living:
+		return RunClosed
 	case a != nil && len(a.Violations) > 0:
 		return RunOutputUnfit
 	case a != nil && a.Reported:
@@ -282,7 +268,8 @@ func (s *State) runOutcome() RunOutcome {
 	return RunNoReport
 }
 
-func (o TurnOutcome) ended() bool { return o == TurnFailed || o == TurnExhausted }
+// ill is the end of a turn that got no further.
+func (o TurnOutcome) ill() bool { return o == TurnFailed || o == TurnExhausted }
 
 func (w *work) grace() time.Duration {
 	return time.Duration(w.s.Run.Limits.StopGraceMS) * time.Millisecond

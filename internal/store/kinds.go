@@ -29,9 +29,10 @@ import (
 // what a line says must not go on from it.
 var kinds = table(
 	kind[session.Created], kind[session.ContextSet], kind[session.Archived], kind[session.Unarchived],
-	kind[session.RunStarted], kind[session.JobsAwaited], kind[session.WaitExpired], kind[session.RunEnding], kind[session.RunEnded],
-	kind[session.TurnStarted], kind[session.Requested], kind[session.Reported], kind[session.OutputRefused], kind[session.TurnEnded],
 	kind[session.FileSeen],
+	kind[session.PromptQueued], kind[session.PromptDropped],
+	kind[session.RunStarted], kind[session.InputEnded], kind[session.JobsAwaited], kind[session.WaitExpired], kind[session.RunEnding], kind[session.RunEnded],
+	kind[session.TurnStarted], kind[session.Requested], kind[session.Reported], kind[session.OutputRefused], kind[session.InterruptRequested], kind[session.TurnEnded],
 	kind[transcript.UserSaid], kind[transcript.AssistantSaid], kind[transcript.Answered],
 	kind[attention.Armed], kind[attention.Consumed], kind[attention.SettledInline],
 	kind[job.Intended], kind[job.Started], kind[job.Promoted], kind[job.StopRequested], kind[job.Finished], kind[job.OutputPruned],

@@ -19,6 +19,9 @@ type UserSaid struct {
 	Turn int64  `json:"turn_id"`
 	Text string `json:"text"`
 	Note bool   `json:"note,omitempty"` // evener's words, not the user's
+	// Input is the id that the user's input gave itself.
+	Input  string `json:"input_id,omitempty"`
+	Prompt int64  `json:"prompt,omitempty"` // the queued prompt that this was
 }
 
 // Call is a tool call as the model sent it, with the id that its result bears.
@@ -35,6 +38,11 @@ type Usage struct {
 	Input  int64 `json:"input"`
 	Output int64 `json:"output"`
 	Cached int64 `json:"cached,omitempty"`
+}
+
+// Plus is the sum of both.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.Output + v.Output, u.Cached + v.Cached}
 }
 
 // AssistantSaid: one reply of the model.

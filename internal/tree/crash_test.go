@@ -168,6 +168,7 @@ func check(t *testing.T, w *world) {
 	armed := map[string]attention.Armed{}
 	byStatus := map[string]bool{}
 	promised := map[string]bool{}
+	prompts := map[int64]int{} // queued, and neither taken nor dropped
 	err := each(w.journal(), t, func(kind string, data []byte) {
 		switch kind {
 		case "job.finished":
@@ -183,6 +184,14 @@ func check(t *testing.T, w *world) {
 			c := read[attention.Consumed](t, data)
 			for _, x := range c.IDs {
 				byStatus[x] = byStatus[x] || c.By == attention.ByStatus
+			}
+		case "prompt.queued":
+			prompts[read[session.PromptQueued](t, data).Prompt]++
+		case "prompt.dropped":
+			prompts[read[session.PromptDropped](t, data).Prompt]--
+		case "transcript.user":
+			if n := read[transcript.UserSaid](t, data).Prompt; n != 0 {
+				prompts[n]--
 			}
 		case "transcript.result":
 			var handle struct {
@@ -215,6 +224,11 @@ func check(t *testing.T, w *world) {
 			t.Errorf("job %s ended as %s, and nobody was told", x.ID, x.Status)
 		}
 		delete(promised, string(x.ID))
+	}
+	for n, left := range prompts {
+		if left != 0 {
+			t.Errorf("prompt %d was accepted, and %d turns or drops are missing", n, left)
+		}
 	}
 	for j := range promised {
 		t.Errorf("job %s was told of and has no record", j)

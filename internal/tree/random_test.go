@@ -63,11 +63,12 @@ type sim struct {
 	frames   map[string]string // armed notices
 	read     map[string]bool   // consumed by a status read
 	request  int64
+	prompts  map[int64]int // queued, and neither taken nor dropped
 }
 
 func newSim(t *rapid.T) *sim {
 	return &sim{t: t, state: tree.New(root), shadow: tree.New(root), now: began, status: map[id.Job]job.Status{}, stops: map[id.Job]int{},
-		releases: map[id.Job]int{}, answered: map[string]bool{}, frames: map[string]string{}, read: map[string]bool{}}
+		releases: map[id.Job]int{}, answered: map[string]bool{}, frames: map[string]string{}, read: map[string]bool{}, prompts: map[int64]int{}}
 }
 
 func (s *sim) session() *session.State { return s.state.Session() }
@@ -128,6 +129,14 @@ func (s *sim) note(e session.Event) {
 		}
 	case transcript.Answered:
 		s.answered[e.Call] = true
+	case session.PromptQueued:
+		s.prompts[e.Prompt]++
+	case session.PromptDropped:
+		s.prompts[e.Prompt]--
+	case transcript.UserSaid:
+		if e.Prompt != 0 {
+			s.prompts[e.Prompt]--
+		}
 	}
 }
 
@@ -179,7 +188,7 @@ func (s *sim) waits(in session.Input) {
 	ok := false
 	switch open := x.Transcript.Open(); {
 	case x.Turn == nil:
-		ok = x.Run.Ending == "" && (x.Run.Mode == session.Living || x.Run.Awaits && len(live) > 0) || x.Run.Ending != "" && len(live) > 0
+		ok = x.Run.Ending == "" && len(x.Queue) == 0 && (x.Run.Mode == session.Living && !x.Run.InputEnded || x.Run.Awaits && len(live) > 0) || x.Run.Ending != "" && len(live) > 0
 	case x.Turn.Waiting != 0:
 		ok = len(open) == 0 && (x.Run.Ending == "" || len(live) > 0)
 	case len(open) > 0:
@@ -224,9 +233,14 @@ func (s *sim) step() {
 		s.decide(s.prompt())
 		return
 	}
-	switch s.below(18) {
-	case 0:
+	switch s.below(21) {
+	case 0, 20:
 		s.decide(s.prompt())
+	case 18:
+		s.decide(session.Interrupt{ID: pick(s, "id", "", "", "a", "b", "none")})
+	case 19:
+		p := s.prompt()
+		s.decide(pick[session.Input](s, "either", session.EndInput{}, session.Open{Prompt: p}))
 	case 1, 2, 3, 4:
 		s.decide(s.reply())
 	case 5:
@@ -270,7 +284,7 @@ func (s *sim) prompt() session.Prompt {
 	l.MaxConcurrentShells = int64(pick(s, "max shells", 0, 0, 2))
 	l.OutputKeepTotal = int64(pick(s, "keep", 0, 500, 1<<30))
 	l.WaitJobsMS = int64(pick(s, "wait for jobs", 0, 0, -1, 60_000))
-	p := session.Prompt{Text: pick(s, "text", "go", "go", " "), Mode: pick(s, "mode", session.OneShot, session.Living), Limits: l, Context: told}
+	p := session.Prompt{Text: pick(s, "text", "go", "go", " "), ID: pick(s, "id", "", "a", "b"), Mode: pick(s, "mode", session.OneShot, session.Living), Limits: l, Context: told}
 	if s.session().ID == "" {
 		p.Create = &session.Created{Session: root, Root: root, Dir: "/w"}
 	}
@@ -366,12 +380,18 @@ func (s *sim) wayHome() {
 	if s.session().ID == "" {
 		in.Create = &session.Created{Session: root, Root: root, Dir: "/w"}
 	}
+	waiting := len(s.session().Queue)
 	s.decide(in)
 	for n := 0; s.session().Run.Open; n++ {
-		if n > 5 {
+		if n > 5+waiting {
 			s.t.Fatal("the run does not end")
 		}
 		s.decide(session.Replied{Request: s.request, Reply: transcript.AssistantSaid{Text: "done"}})
+	}
+	for n, left := range s.prompts {
+		if left != 0 {
+			s.t.Fatalf("prompt %d was accepted, and %d turns or drops are missing", n, left)
+		}
 	}
 	x := s.session()
 	for n, frame := range s.frames {

@@ -141,6 +141,12 @@ func (l line) input() session.Input {
 	switch kind {
 	case "prompt":
 		return l.prompt()
+	case "open":
+		return session.Open{Prompt: l.prompt()}
+	case "interrupt":
+		return read[session.Interrupt](l.t, l.cause)
+	case "input.ended":
+		return session.EndInput{}
 	case "model.replied":
 		in := read[session.Replied](l.t, l.cause)
 		in.Reply, _ = get[transcript.AssistantSaid](l)
@@ -190,7 +196,7 @@ func (l line) input() session.Input {
 	return nil
 }
 
-func (l line) prompt() session.Input {
+func (l line) prompt() session.Prompt {
 	var in session.Prompt
 	if c, ok := get[session.Created](l); ok {
 		in.Create = &c
@@ -203,7 +209,10 @@ func (l line) prompt() session.Input {
 		in.Context = c
 	}
 	u, _ := get[transcript.UserSaid](l)
-	in.Text = u.Text
+	in.Text, in.ID = u.Text, u.Input
+	if q, ok := get[session.PromptQueued](l); ok { // the turn is that of another
+		in.Text, in.ID = q.Text, q.Input
+	}
 	return in
 }
 

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite the golden halves of the storie
 //
 //	mode living | limits {JSON} | full on | full low | full out | full off | tools {JSON}
 //	schema {JSON} | schema off  what the output of the runs that follow must fit
-//	prompt TEXT
+//	prompt [@ID] TEXT | open | interrupt [ID] | end-input
 //	reply [@REQUEST]           and indented: text TEXT, call ID TOOL ARGUMENTS, broken ID TOOL WHY
 //	failed TEXT
 //	launched JOB | launch-failed JOB TEXT
@@ -234,9 +234,21 @@ func (p *player) input(verb, rest string, more []string) session.Input {
 	text = w.real(text)
 	switch verb {
 	case "prompt":
-		in := w.prompt(w.real(rest), p.mode, p.limits)
-		in.Context, in.OutputSchema = p.told, p.schema
+		name, said := "", rest
+		if n, ok := strings.CutPrefix(first, "@"); ok {
+			name, said = n, text
+		}
+		in := w.prompt(w.real(said), p.mode, p.limits)
+		in.ID, in.Context, in.OutputSchema = name, p.told, p.schema
 		return in
+	case "open":
+		in := w.prompt("", p.mode, p.limits)
+		in.Context, in.OutputSchema = p.told, p.schema
+		return session.Open{Prompt: in}
+	case "interrupt":
+		return session.Interrupt{ID: rest}
+	case "end-input":
+		return session.EndInput{}
 	case "reply":
 		return p.reply(rest, more)
 	case "failed":

@@ -1,0 +1,94 @@
+package session
+
+import (
+	"slices"
+
+	"evener/internal/effect"
+	"evener/internal/fault"
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/transcript"
+)
+
+// interruptReason is why a turn ended that the user interrupted.
+const interruptReason = "interrupt"
+
+// interruptNote ends an interrupted turn in the conversation: without it the
+// model would take the next prompt for more of this one.
+const interruptNote = "The user interrupted this turn."
+
+// interrupt ends the turn that is open. A request that is out is abandoned. A
+// command that a call waits for is stopped, its call answered with its end. The
+// calls behind it are not run, and what was handed off before goes on. A prompt
+// that waits for its turn is interrupted by its id: it gets none.
+func (w *work) interrupt(in Interrupt) *fault.Error {
+	s := w.s
+	if i := slices.IndexFunc(s.Queue, func(q Queued) bool { return in.ID != "" && q.ID == in.ID }); i >= 0 && s.Run.Open && s.Run.Ending == "" {
+		w.emit(PromptDropped{Prompt: s.Queue[i].N, Input: in.ID, Why: interruptReason})
+		return nil
+	}
+	switch {
+	case !s.Run.Open || s.Run.Ending != "":
+		return fault.New(fault.Closing, "the session is closing; its turn is being ended already")
+	case in.ID != "" && (s.Turn == nil || s.Turn.Input != in.ID):
+		return fault.Invalid("no open turn and no waiting prompt has the id %q; it may have ended", preview(in.ID))
+	case s.Turn == nil:
+		return fault.Invalid("no turn is open; there is nothing to interrupt")
+	case s.Turn.Interrupted:
+		return fault.Invalid("the turn is being interrupted already")
+	}
+	w.emit(InterruptRequested{Turn: s.Turn.N})
+	if n := s.Turn.Waiting; n != 0 {
+		w.order(effect.CancelModel{Request: n})
+		w.endInterrupted()
+		return nil
+	}
+	w.interruptCall()
+	return nil
+}
+
+// endInterrupted ends the turn once nothing of it is in progress any more.
+func (w *work) endInterrupted() {
+	w.emit(transcript.UserSaid{Turn: w.s.Turn.N, Text: interruptNote, Note: true})
+	w.endTurn(TurnInterrupted, interruptReason)
+}
+
+// interruptCall ends the call in progress. One that only asked for something
+// that comes by itself, a launch or a read, is answered when that has come.
+func (w *work) interruptCall() {
+	c := w.s.Transcript.Open()[0]
+	for _, x := range w.s.Live() {
+		if x.Call != c.ID {
+			continue
+		}
+		e, fx, ok := job.Stop(x, job.ByUser, "", w.grace())
+		if ok { // else its shell does not exist yet: its launch ends it
+			w.emit(e)
+			w.order(fx...)
+			w.order(effect.SetTimer{Key: interruptTimer(x.ID), After: w.grace() + closeSlack})
+		}
+		return
+	}
+	w.stopWaitExpired(c.ID)
+}
+
+func interruptTimer(j id.Job) string { return "interrupt:" + string(j) }
+
+// interruptOverdue gives up the wait for a command that an interrupt could not
+// end: it is handed off, so that the turn can end and its own end is announced.
+func (w *work) interruptOverdue(j id.Job) {
+	x := w.s.jobs[j]
+	if x == nil || w.s.Turn == nil || !w.s.Turn.Interrupted {
+		return
+	}
+	c, ok := w.waiting(x.Call)
+	if !ok || x.Status != job.Running {
+		return
+	}
+	e, fx := job.HandOff(x, w.facts.Now)
+	w.emit(e)
+	w.order(fx)
+	w.refuse(c, fault.New(fault.Interrupted, "%s: the user interrupted the turn; the command was asked to stop and has not ended yet. "+
+		"It is job %s now, and its end will be announced", c.Name, j))
+	w.calls()
+}
