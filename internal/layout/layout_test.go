@@ -35,6 +35,7 @@ var imports = map[string]string{
 
 	"journal": "", "joblog": "id text", "model": ground + " transcript", "config": "", "schema": "text", "enclosure": "",
 	"role":       ground + " policy enclosure",
+	"worktree":   ground + " proc",
 	"proc":       ground + " joblog watch",
 	"store":      core + " journal",
 	"evidence":   core + " joblog store",

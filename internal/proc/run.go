@@ -17,6 +17,7 @@ type Short struct {
 	Argv  []string
 	Dir   string
 	Env   []string // "KEY=value", in addition to Options.Env and stronger
+	Drop  []string // names of Options.Env that the command does not get
 	Stdin []byte
 	Limit int // bytes kept of each output stream, the first; 0: 1 MiB
 	// Strict ends the command, with its group, when its standard output is longer
@@ -33,6 +34,9 @@ type Result struct {
 	Signal         string // "SIGKILL", …
 	Cut            bool   // a stream was longer than the limit
 }
+
+// ErrNoProgram is in the error of a command whose program is not on the PATH.
+var ErrNoProgram = exec.ErrNotFound
 
 // runDelay is what a cancelled command gets between SIGTERM and SIGKILL, and how
 // long an ended command's output is awaited while a leftover holds it.
@@ -64,7 +68,7 @@ func (h *Host) Run(ctx context.Context, s Short) (Result, error) {
 		errs.limit, errs.last = s.Last, true
 	}
 	cmd := exec.CommandContext(ctx, s.Argv[0], s.Argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Dir, merge(h.o.Env, s.Env...), out, errs
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.Dir, merge(without(h.o.Env, s.Drop...), s.Env...), out, errs
 	if s.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(s.Stdin)
 	}

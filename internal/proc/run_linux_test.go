@@ -21,6 +21,7 @@ func TestRun(t *testing.T) {
 	}{
 		{Short{Argv: []string{"sh", "-c", "cat; echo err >&2; exit 3"}, Stdin: []byte("in")}, Result{Stdout: []byte("in"), Stderr: []byte("err\n"), Code: 3}},
 		{Short{Argv: []string{"sh", "-c", "echo $A"}, Env: []string{"A=1"}}, Result{Stdout: []byte("1\n")}},
+		{Short{Argv: []string{"sh", "-c", "echo ${HOME-none} $A"}, Env: []string{"A=1"}, Drop: []string{"HOME", "A"}}, Result{Stdout: []byte("none 1\n")}},
 		{Short{Argv: []string{"sh", "-c", "kill -9 $$"}}, Result{Code: -1, Signal: "SIGKILL"}},
 		{Short{Argv: []string{"head", "-c", "100000", "/dev/zero"}, Limit: 3}, Result{Stdout: []byte{0, 0, 0}, Cut: true}},
 		{Short{Argv: []string{"cat"}}, Result{}},
@@ -43,8 +44,8 @@ func TestRun(t *testing.T) {
 	if got, err := r.Run(ctx, Short{Argv: []string{"sh", "-c", "echo so far >&2; exec sleep 965"}}); !errors.Is(err, errTooLate) || string(got.Stderr) != "so far\n" {
 		t.Errorf("too late: %+v %v", got, err)
 	}
-	if _, err := r.Run(t.Context(), Short{Argv: []string{"no-such-command-anywhere"}}); err == nil {
-		t.Error("a missing command is no error")
+	if _, err := r.Run(t.Context(), Short{Argv: []string{"no-such-command-anywhere"}}); !errors.Is(err, ErrNoProgram) {
+		t.Errorf("a missing command: %v", err)
 	}
 }
 
