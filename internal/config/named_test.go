@@ -193,3 +193,18 @@ func TestPrintNamed(t *testing.T) {
 		t.Errorf("%v", v)
 	}
 }
+
+// A stronger file replaces an object whole: its address must not meet the key of the weaker.
+func TestNamedIsReplacedWhole(t *testing.T) {
+	c := load(t, Sources{UserFile: file(t, twoProviders)})
+	other := file(t, `{"providers": {"lab": {"base_url": "http://other/v1"}}}`)
+	if err := c.loadFile(other, User); err != nil {
+		t.Fatal(err)
+	}
+	if lab := c.Providers["lab"]; lab.BaseURL != "http://other/v1" || lab.APIKeyEnv != "" || lab.Headers != nil || lab.Models != nil || c.Providers["near"] == nil {
+		t.Errorf("%+v", lab)
+	}
+	if o := c.Origin("providers.lab.api_key_env"); o != (Origin{Source: Default}) {
+		t.Errorf("%v", o)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -27,9 +28,9 @@ func TestList(t *testing.T) {
 		"nothing":                 {map[string]string{"/v1/models": `{"object":"list","data":[]}`}, "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			asked := 0
+			var asked atomic.Int32
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				asked++
+				asked.Add(1)
 				body, ok := c.paths[r.URL.Path]
 				if !ok {
 					http.NotFound(w, r)
@@ -49,8 +50,8 @@ func TestList(t *testing.T) {
 			for _, o := range list {
 				got = append(got, fmt.Sprintf("%s %d %s", o.Name, o.Context, o.State))
 			}
-			if err != nil || strings.Join(got, "\n") != c.want || asked != c.asked {
-				t.Errorf("after %d requests, %v:\n%s\nwant\n%s", asked, err, strings.Join(got, "\n"), c.want)
+			if err != nil || strings.Join(got, "\n") != c.want || int(asked.Load()) != c.asked {
+				t.Errorf("after %d requests, %v:\n%s\nwant\n%s", asked.Load(), err, strings.Join(got, "\n"), c.want)
 			}
 		})
 	}
@@ -77,14 +78,14 @@ func TestListFails(t *testing.T) {
 		"redirect":        {status(307, "", "Location", "http://other.test/v1/models"), lab, "/v1", "HTTP 307 points to http://other.test/v1/models, which is not followed; set providers.lab.base_url to the place that answers"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			asked := 0
-			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked++; c.step(w, r) }))
+			var asked atomic.Int32
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked.Add(1); c.step(w, r) }))
 			defer srv.Close()
 			c.c.BaseURL = srv.URL + c.path
 			_, err := List(t.Context(), c.c)
 			e, ok := err.(*Error)
-			if !ok || asked != 1 || !strings.HasSuffix(e.Error(), " at "+c.c.BaseURL+": "+c.want) {
-				t.Errorf("after %d requests: %v", asked, err)
+			if !ok || asked.Load() != 1 || !strings.HasSuffix(e.Error(), " at "+c.c.BaseURL+": "+c.want) {
+				t.Errorf("after %d requests: %v", asked.Load(), err)
 			}
 		})
 	}

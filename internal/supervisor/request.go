@@ -40,7 +40,7 @@ func (t *Tree) callModel(n int64) {
 func (t *Tree) progress(p model.Progress) {
 	t.o.Progress(p)
 	if p.Failed != nil {
-		t.o.Warn(fmt.Sprintf("model request failed (%v), trying again in %v", p.Failed, p.After.Round(1e7)))
+		t.o.Warn(fmt.Sprintf("model request failed (%s), trying again in %v", p.Failed.Text, p.After.Round(1e7)))
 	}
 }
 
