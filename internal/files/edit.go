@@ -53,6 +53,9 @@ func (p Place) edit(ctx context.Context, c session.EditFileCall, known map[strin
 	if bad != nil {
 		return Result{Err: bad}
 	}
+	if size := e.size(); size > hashBytes {
+		return Result{Err: fault.Invalid("edit_file: %s would have %s bytes after %d replacements; above %d MiB use a command", n.shown(), text.Thousands(int(size)), len(e.at), hashBytes>>20)}
+	}
 	content := e.apply()
 	now, err := n.replace(ctx, old, content)
 	if err != nil {
@@ -115,8 +118,13 @@ func (e *edit) find() {
 	}
 }
 
+// size is how long the new content is.
+func (e edit) size() int64 {
+	return int64(len(e.content)) + int64(len(e.at))*int64(len(e.new)-len(e.old))
+}
+
 func (e edit) apply() []byte {
-	out := make([]byte, 0, len(e.content)+len(e.at)*(len(e.new)-len(e.old)))
+	out := make([]byte, 0, e.size())
 	from := 0
 	for _, i := range e.at {
 		out = append(append(out, e.content[from:i]...), e.new...)

@@ -66,6 +66,7 @@ func TestEdit(t *testing.T) {
 		{name: "the file ends", content: "one\n", old: "one\ntwo\n", new: "x", refusal: "the file ends before its line 2"},
 		{name: "line numbers", content: "one\ntwo\n", old: "1\tone\n2\ttwo", new: "x", refusal: "line numbers of read_file"},
 		{name: "replacement character", content: "a\xffb\n", old: "a\uFFFDb", new: "x", refusal: "bytes that are not UTF-8"},
+		{name: "grows too large", content: strings.Repeat("a", 100_000), old: "a", new: strings.Repeat("b", 100_000), all: true, refusal: "would have 10,000,000,000 bytes after 100000 replacements; above 32 MiB"},
 		{name: "blank", content: "a\n", old: "   ", new: "x", refusal: "white space alone"},
 		{name: "long lines", content: strings.Repeat("y", 100_000) + "\n", old: strings.Repeat("z", 100_000), new: "x", refusal: "nothing in it is like that"},
 	} {

@@ -148,7 +148,7 @@ func (n name) failed(err error) *fault.Error {
 		return fault.New(fault.FileFailed, "%s: %s: it gave nothing more to read for %v; use a shell command for it", n.tool, n.given, mostWait)
 	case errors.Is(err, context.Canceled):
 		return fault.New(fault.Closing, "%s: %s: given up, the session is closing", n.tool, n.given)
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EROFS):
+	case errors.Is(err, errOwn), errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EROFS):
 		return fault.New(fault.FileDenied, "%s: %s: %s", n.tool, n.shown(), reason(err))
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.New(fault.FileNotFound, "%s: %s is not there", n.tool, n.given)
@@ -292,6 +292,9 @@ func (n name) open() (*os.File, fs.FileInfo, error) {
 	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
 		err = notPlain(info.Mode())
 	}
+	if err == nil && ownProcess(f, info.Size()) {
+		err = errOwn
+	}
 	if err != nil {
 		f.Close()
 		return nil, info, err
@@ -301,6 +304,8 @@ func (n name) open() (*os.File, fs.FileInfo, error) {
 	f.SetReadDeadline(time.Now().Add(mostWait))
 	return f, info, nil
 }
+
+var errOwn = errors.New("tells of evener's own process, whose keys are nobody's to read")
 
 // notPlain says what stands in the place of a plain file.
 type notPlain fs.FileMode

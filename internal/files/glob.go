@@ -175,18 +175,12 @@ var posix = map[string]func(rune) bool{
 // globs are the alternatives that the braces of one pattern stand for.
 type globs []glob
 
-const (
-	mostAlternatives = 64
-	mostPattern      = 1000 // bytes
-)
+const mostAlternatives = 64
 
 // parseGlobs reads the pattern of a call.
 func parseGlobs(s string) (globs, error) {
 	if strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") {
 		return nil, fmt.Errorf("it counts below path, so it cannot begin with %c; give the folder as path", s[0])
-	}
-	if len(s) > mostPattern {
-		return nil, fmt.Errorf("it is longer than %d bytes", mostPattern)
 	}
 	all, err := braces(s)
 	if err != nil {

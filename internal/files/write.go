@@ -261,7 +261,7 @@ func (n name) replace(ctx context.Context, was present, content []byte) (fs.File
 	tmp := filepath.Join(dir, tempName(filepath.Base(n.real)))
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return nil, fmt.Errorf("make a file beside it: %w", bare(err))
+		return nil, fmt.Errorf("its folder takes no new file: %w", bare(err))
 	}
 	info, err := fillFile(ctx, f, was.info, content)
 	if err == nil {

@@ -195,6 +195,8 @@ const (
 	ListDefault   = 200
 	SearchDefault = 100
 	MostRows      = 1000
+	mostPath      = 4096 // bytes, as with Linux
+	mostPattern   = 1000 // bytes
 )
 
 // CheckFiles applies the rules of a file tool's arguments that need no world.
@@ -207,9 +209,9 @@ func CheckFiles(a Call) *fault.Error {
 	case EditFileCall:
 		return firstOf(checkPath("edit_file", a.Path, true), checkStrings(a))
 	case ListFilesCall:
-		return firstOf(checkPath("list_files", a.Path, false), notNegative("list_files", "limit", a.Limit), notNegative("list_files", "offset", a.Offset))
+		return firstOf(checkPath("list_files", a.Path, false), notLong("list_files", "pattern", a.Pattern), notNegative("list_files", "limit", a.Limit), notNegative("list_files", "offset", a.Offset))
 	case SearchFilesCall:
-		return firstOf(checkPath("search_files", a.Path, false), checkSearch(a), notNegative("search_files", "limit", a.Limit), notNegative("search_files", "offset", a.Offset))
+		return firstOf(checkPath("search_files", a.Path, false), notLong("search_files", "pattern", a.Pattern), notLong("search_files", "glob", a.Glob), checkSearch(a), notNegative("search_files", "limit", a.Limit), notNegative("search_files", "offset", a.Offset))
 	}
 	return fault.Invalid("%T is no call of a file tool", a)
 }
@@ -227,6 +229,8 @@ func checkPath(tool, path string, needed bool) *fault.Error {
 	switch at := strings.IndexByte(path, 0); {
 	case path == "" && needed:
 		return fault.Invalid("%s: path is empty", tool)
+	case len(path) > mostPath:
+		return fault.Invalid("%s: path has %d bytes; no path may have more than %d", tool, len(path), mostPath)
 	case at >= 0:
 		return fault.Invalid("%s: path holds a NUL character at byte %d, which no file name can", tool, at)
 	}
@@ -236,6 +240,13 @@ func checkPath(tool, path string, needed bool) *fault.Error {
 func notNegative(tool, name string, n int64) *fault.Error {
 	if n < 0 {
 		return fault.Invalid("%s: %s must not be negative (got %d)", tool, name, n)
+	}
+	return nil
+}
+
+func notLong(tool, name, s string) *fault.Error {
+	if len(s) > mostPattern {
+		return fault.Invalid("%s: %s has %d bytes; at most %d are taken", tool, name, len(s), mostPattern)
 	}
 	return nil
 }

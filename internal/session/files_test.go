@@ -69,3 +69,39 @@ func TestKnownFiles(t *testing.T) {
 		t.Error("an unknown use is taken")
 	}
 }
+
+func TestCheckFiles(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	for _, c := range []struct {
+		call Call
+		want string
+	}{
+		{ReadFileCall{Path: "a", Offset: 5, Limit: 9}, ""},
+		{ReadFileCall{}, "read_file: path is empty"},
+		{ReadFileCall{Path: "a", Limit: -1}, "read_file: limit must not be negative (got -1)"},
+		{ReadFileCall{Path: "a", Offset: -1}, "read_file: offset must not be negative"},
+		{ReadFileCall{Path: long}, "path has 5000 bytes; no path may have more than 4096"},
+		{WriteFileCall{Path: "a\x00"}, "write_file: path holds a NUL character at byte 1"},
+		{WriteFileCall{Path: "a", Content: "\x00"}, ""},
+		{EditFileCall{Path: "a", OldString: "x"}, ""},
+		{EditFileCall{Path: "a", NewString: "x"}, "old_string is empty"},
+		{EditFileCall{Path: "a", OldString: "x", NewString: "x"}, "the same"},
+		{ListFilesCall{}, ""},
+		{ListFilesCall{Pattern: long}, "list_files: pattern has 5000 bytes; at most 1000 are taken"},
+		{ListFilesCall{Offset: -3}, "list_files: offset must not be negative (got -3)"},
+		{ListFilesCall{Limit: -3}, "list_files: limit must not be negative"},
+		{SearchFilesCall{Pattern: "x", ContextLines: 20}, ""},
+		{SearchFilesCall{Pattern: "x", ContextLines: 21}, "from 0 to 20 (got 21)"},
+		{SearchFilesCall{}, "pattern is empty; list_files lists files"},
+		{SearchFilesCall{Pattern: "("}, "is no RE2 pattern"},
+		{SearchFilesCall{Pattern: "x", Glob: long}, "glob has 5000 bytes"},
+		{SearchFilesCall{Pattern: long}, "pattern has 5000 bytes"},
+		{SearchFilesCall{Pattern: "x", Limit: -1}, "limit must not be negative"},
+		{JobListCall{}, "is no call of a file tool"},
+	} {
+		got := CheckFiles(c.call)
+		if (got == nil) != (c.want == "") || got != nil && (!strings.Contains(got.Text, c.want) || len(got.Text) > 300) {
+			t.Errorf("%T%+.80v: %v, want %s", c.call, c.call, got, c.want)
+		}
+	}
+}
