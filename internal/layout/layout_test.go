@@ -22,7 +22,7 @@ const (
 	ground = "id fault text effect"
 	nouns  = "job watch delegate attention transcript policy task"
 	core   = ground + " " + nouns + " session tree"
-	shell  = core + " journal store joblog proc model tool config evidence files schema enclosure role"
+	shell  = core + " journal store joblog proc model tool config evidence files schema enclosure role worktree"
 )
 
 // imports lists, for each package, the packages of this module that it may
