@@ -16,6 +16,7 @@ import (
 
 	"evener/internal/config"
 	"evener/internal/store"
+	"evener/internal/text"
 )
 
 // version is the program's; the build sets it.
@@ -69,7 +70,7 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	if len(args) > 0 {
 		for _, c := range commands() {
 			if c.name == args[0] {
-				return c.run(e, args[1:])
+				return e.asPrompt(args, c.run(e, args[1:]))
 			}
 		}
 	}
@@ -78,10 +79,8 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 
 // fail prints one line, and a hint on its own if there is one.
 func (e *env) fail(status int, hint, format string, args ...any) int {
-	fmt.Fprintf(e.err, "evener: %s\n", strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " "))
-	if hint != "" {
-		fmt.Fprintf(e.err, "hint: %s\n", strings.ReplaceAll(hint, "\n", " "))
-	}
+	fmt.Fprintf(e.err, "evener: %s\n", strings.ReplaceAll(text.Printable(fmt.Sprintf(format, args...)), "\n", " "))
+	e.hints(hint)
 	return status
 }
 
@@ -117,7 +116,7 @@ func (e *env) parse(c command, fs *flag.FlagSet, args []string) (rest []string, 
 			return nil, exitOK, false
 		}
 		if err != nil {
-			return nil, e.fail(exitUsage, "", "%s: %s; see evener help %s", c.name, flagError(err), c.name), false
+			return nil, e.fail(exitUsage, nearFlag(fs, err), "%s: %s; see evener help %s", c.name, flagError(err), c.name), false
 		}
 		if fs.NArg() == 0 {
 			return rest, exitOK, true
@@ -149,6 +148,20 @@ func flagError(err error) string {
 		return dashed(m[2]) + ": " + m[3]
 	}
 	return dashed(m[2]) + ": got " + m[1] + ": " + m[3]
+}
+
+// nearFlag is a hint for a flag that is not there and looks like one that is.
+func nearFlag(fs *flag.FlagSet, err error) string {
+	m := flagUnknown.FindStringSubmatch(err.Error())
+	if m == nil || fs.Lookup(strings.TrimLeft(m[2], "-")) != nil {
+		return ""
+	}
+	var names []string
+	fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	if n := near(strings.TrimLeft(m[2], "-"), names); n != "" {
+		return "there is a flag --" + n
+	}
+	return ""
 }
 
 // dashed gives the name of a flag its second dash, unless it is one letter.

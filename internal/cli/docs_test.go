@@ -3,8 +3,11 @@ package cli
 import (
 	"flag"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
+
+	"evener/internal/term"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/commands.md")
@@ -44,6 +47,55 @@ func TestHelp(t *testing.T) {
 		}
 		if !strings.HasPrefix(direct.String(), "usage: evener "+c.name) || !strings.Contains(direct.String(), c.summary) {
 			t.Errorf("%s: its help shows no usage or summary: %q", c.name, direct.String())
+		}
+	}
+}
+
+// TestHelpFits: the help can be read on a terminal of 80 columns.
+func TestHelpFits(t *testing.T) {
+	for _, line := range strings.Split(Markdown(), "\n") {
+		if term.Width(line) > 80 && !strings.HasPrefix(line, "<!--") && !strings.HasPrefix(line, "usage: ") {
+			t.Errorf("too wide: %s", line)
+		}
+	}
+}
+
+// TestOverview: the overview has every command and every flag of a run, once.
+func TestOverview(t *testing.T) {
+	var b strings.Builder
+	printOverview(&b)
+	names := commandNames()
+	runFlagSet().VisitAll(func(f *flag.Flag) { names = append(names, "--"+f.Name) })
+	for _, n := range names {
+		if got := len(regexp.MustCompile(`(?m)^  `+n+`(?:[ \[]|$)`).FindAllString(b.String(), -1)); got != 1 {
+			t.Errorf("%s stands %d times in the overview", n, got)
+		}
+	}
+}
+
+func TestNear(t *testing.T) {
+	names := []string{"sessions", "jobs", "log", "verify", "help", "config", "show"}
+	for word, want := range map[string]string{
+		"session": "sessions", "sesions": "sessions", "job": "jobs", "lob": "log", "verfiy": "verify", "vreify": "verify", "conf": "config",
+		"configs": "config", "show": "", "shows": "show", "hello": "", "fix": "", "no": "", "": "", "go": "", "blog": "log", "sohw": "show",
+	} {
+		if got := near(word, names); got != want {
+			t.Errorf("near(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestGuess(t *testing.T) {
+	for _, c := range []struct{ args, words, want string }{
+		{"session", "session", `"session" counts as a prompt; there is a command evener sessions`},
+		{"verfiy it", "verfiy it", `"verfiy" counts as a prompt; there is a command evener verify`},
+		{"--max-turns 3 jobs", "jobs", "evener jobs is a command where it comes first, before its flags"},
+		{"-- jobs", "jobs", ""},
+		{"hello", "hello", ""},
+		{"", "", ""},
+	} {
+		if got := guess(strings.Fields(c.args), strings.Fields(c.words)); got != c.want {
+			t.Errorf("guess(%q) = %q, want %q", c.args, got, c.want)
 		}
 	}
 }

@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"flag"
 	"fmt"
-	"io"
 	"strings"
-
-	"evener/internal/config"
 )
 
 var helpCommand = command{
-	name: "help", args: "[COMMAND]", summary: "this text, or the help of one command",
+	name: "help", args: "[COMMAND]", summary: "the overview, or the help of one command",
+	help: "evener help run is about a run, which is no command of its own.",
 }
 
 var versionCommand = command{
@@ -21,8 +18,13 @@ var versionCommand = command{
 var runUsage = command{
 	name: "", args: "[flags] PROMPT...", summary: "one run: the model works on the prompt and reports",
 	help: `The prompt comes from the arguments or, if there are none, from standard input.
-Flags stand before the prompt; -- ends them. Standard output gets the final report and
-nothing else, unless --output says otherwise.
+Flags stand before the prompt; -- ends them, also before a prompt that begins with the
+name of a command. Standard output gets the final report and nothing else, unless
+--output says otherwise. Standard error shows on a terminal what goes on: a row for each
+call and its result, and a status line that is erased at the end. NO_COLOR takes the
+colours away, TERM=dumb the status line too.
+
+Ctrl-C ends a run in order, a second one at once. The session stays, and can go on.
 
 --dir works in another folder, as if started there: its state, its settings, relative paths.
 A resumed session goes on in its own directory. --resume-last takes, of the sessions begun in
@@ -49,9 +51,11 @@ a turn, {"interrupt":true} ends the one that is open, events and results come ou
 lines of JSON, and the end of the input closes it in order. A PROMPT is its first turn.
 Its status is 0 when every prompt was answered, and 1 when one was not.
 
-Exit status: 0 reported, 1 ended without a report, 2 wrong usage or configuration,
-3 damaged, locked or unwritable state, 129 hung up, 130 interrupted, 143 terminated.`,
+` + exitStatus,
 }
+
+const exitStatus = `Exit status: 0 reported, 1 ended without a report, 2 wrong usage or configuration,
+3 damaged, locked or unwritable state, 129 hung up, 130 interrupted, 143 terminated.`
 
 // The help lists the table that it stands in, so these are set afterwards.
 func init() {
@@ -70,12 +74,20 @@ func runHelp(e *env, args []string) int {
 	case len(rest) > 1:
 		return e.fail(exitUsage, "", "help takes one command")
 	}
+	if rest[0] == runTopic {
+		printRun(e.out)
+		return exitOK
+	}
 	for _, c := range commands() {
 		if c.name == rest[0] {
 			return c.run(e, []string{"-h"})
 		}
 	}
-	return e.fail(exitUsage, "", "no command %q; see evener help", rest[0])
+	hint := ""
+	if n := near(rest[0], append(commandNames(), runTopic)); n != "" {
+		hint = "evener help " + n
+	}
+	return e.fail(exitUsage, hint, "no command %q; see evener help", rest[0])
 }
 
 func runVersion(e *env, args []string) int {
@@ -95,6 +107,8 @@ func Markdown() string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\n<!-- Written by make golden from the command table in internal/cli. -->\n\n```text\n")
 	printOverview(&b)
+	b.WriteString("```\n\n## A run\n\n```text\n")
+	printRun(&b)
 	b.WriteString("```\n")
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "\n## evener %s\n\n```text\n", c.name)
@@ -102,54 +116,4 @@ func Markdown() string {
 		b.WriteString("```\n")
 	}
 	return b.String()
-}
-
-func printOverview(w io.Writer) {
-	fmt.Fprint(w, "evener runs coding-agent sessions whose background jobs can be trusted.\n\n")
-	fmt.Fprintf(w, "usage: evener %s\n       evener COMMAND [arguments]\n\n%s\n\ncommands:\n", runUsage.args, runUsage.help)
-	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
-	}
-	fs := flag.NewFlagSet("", flag.ContinueOnError)
-	runFlags(fs, config.AddFlags(fs))
-	(&env{}).dirFlag(fs)
-	fmt.Fprint(w, "\nflags:\n")
-	printFlags(w, fs)
-	fmt.Fprint(w, "\nEvery setting, its default and where it came from: evener config\n")
-}
-
-func printHelp(w io.Writer, c command, fs *flag.FlagSet) {
-	fmt.Fprintf(w, "usage: evener %s\n\n%s\n", strings.TrimSpace(c.name+" "+c.args), c.summary)
-	if c.help != "" {
-		fmt.Fprintf(w, "\n%s\n", c.help)
-	}
-	n := 0
-	fs.VisitAll(func(*flag.Flag) { n++ })
-	if n > 0 {
-		fmt.Fprint(w, "\nflags:\n")
-		printFlags(w, fs)
-	}
-}
-
-func printFlags(w io.Writer, fs *flag.FlagSet) {
-	fs.VisitAll(func(f *flag.Flag) {
-		kind, usage := flag.UnquoteUsage(f)
-		if b, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
-			if kind != "" {
-				kind = "[=" + kind + "]"
-			}
-		}
-		dashes := "--"
-		if len(f.Name) == 1 {
-			dashes = "-"
-		}
-		fmt.Fprintf(w, "  %-30s %s\n", dashes+f.Name+pad(kind), usage)
-	})
-}
-
-func pad(kind string) string {
-	if kind == "" || kind[0] == '[' {
-		return kind
-	}
-	return " " + kind
 }

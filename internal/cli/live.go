@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,6 +23,8 @@ import (
 type live struct {
 	screen  *term.Screen
 	root    id.Session
+	model   string
+	state   string // where its files lie
 	spinner []rune
 	color   bool
 	suspend chan os.Signal // the user's Ctrl-Z
@@ -42,13 +45,14 @@ type live struct {
 }
 
 // newLive opens the view of a run, if somebody sits there who asked for no other.
-func newLive(e *env, root id.Session, o *runOptions, output string) *live {
+func newLive(r *runner) *live {
+	e := r.env
 	f, ok := e.err.(*os.File)
-	if !ok || !isTerminal(f) || o.verbose || output == "jsonl" && isTerminalWriter(e.out) {
+	if !ok || !isTerminal(f) || r.options.verbose || r.config.Output == "jsonl" && isTerminalWriter(e.out) {
 		return nil
 	}
 	now := time.Now()
-	l := &live{root: root, begun: now, since: now, spinner: spinnerFor(e.getenv), jobs: map[id.Job]time.Time{}}
+	l := &live{root: r.tree.Root, model: r.config.Model, state: nearby(e.dir, r.tree.Home.Sessions), begun: now, since: now, spinner: spinnerFor(e.getenv), jobs: map[id.Job]time.Time{}}
 	l.color = obeys(e.getenv) && e.getenv("NO_COLOR") == ""
 	opts := term.Options{Out: f, Width: func() int { return columns(f) }, Color: l.color}
 	if obeys(e.getenv) {
@@ -61,6 +65,14 @@ func newLive(e *env, root id.Session, o *runOptions, output string) *live {
 	}
 	l.screen = term.Open(opts)
 	return l
+}
+
+// nearby is a path as seen from a folder, if it lies below it.
+func nearby(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
 }
 
 // close ends the view: what is printed after it stands below all that it showed.
@@ -157,7 +169,8 @@ func (l *live) rows(e host.Event) []term.Row {
 	}
 	switch e.Event {
 	case "SESSION_START":
-		return []term.Row{{Spans: []term.Span{{Text: "session ", Mark: term.Dim}, {Text: string(l.root), Mark: term.Dim, Whole: true}}}}
+		return []term.Row{{Spans: []term.Span{{Text: "session ", Mark: term.Dim}, {Text: string(l.root), Mark: term.Dim, Whole: true},
+			{Text: " · " + l.model + " · " + l.state, Mark: term.Dim}}}}
 	case "MODEL_REQUEST":
 		l.requests++
 		l.received, l.retry = 0, time.Time{}

@@ -27,6 +27,7 @@ type runOptions struct {
 	resumeLast bool
 	verbose    bool
 	input      string
+	guess      string // what the prompt may have been meant as
 	flags      config.Flags
 }
 
@@ -48,7 +49,7 @@ func run(e *env, args []string) int {
 		printOverview(e.out)
 		return exitOK
 	} else if err != nil {
-		return e.fail(exitUsage, "", "%s; see evener help", flagError(err))
+		return e.fail(exitUsage, nearFlag(fs, err), "%s; see evener help", flagError(err))
 	}
 	empty := false // --resume "$ID" of a script without an id must not begin a new session
 	fs.Visit(func(f *flag.Flag) { empty = empty || f.Name == "resume" && o.resume == "" })
@@ -62,21 +63,22 @@ func run(e *env, args []string) int {
 	if status, ok := e.livingFlags(o, fs, &cfg); !ok {
 		return status
 	}
-	prompt, status, ok := e.prompt(fs, args, o.living())
+	prompt, status, ok := e.prompt(fs, args, cfg, o.living())
 	if !ok {
 		return status
 	}
+	o.guess = guess(args, fs.Args())
 	return e.runSession(o, cfg, prompt)
 }
 
 // prompt joins the arguments, or reads standard input where there are none. A
 // living session may begin without a prompt.
-func (e *env) prompt(fs *flag.FlagSet, args []string, living bool) (string, int, bool) {
+func (e *env) prompt(fs *flag.FlagSet, args []string, cfg config.Config, living bool) (string, int, bool) {
 	words := fs.Args()
 	dashed := len(args) > len(words) && args[len(args)-len(words)-1] == "--"
 	for _, w := range words {
 		if strings.HasPrefix(w, "-") && len(w) > 1 && !dashed {
-			return "", e.fail(exitUsage, "", "%s stands behind the prompt; flags come before it, and -- ends them", w), false
+			return "", e.fail(exitUsage, guess(args, words), "%s stands behind the prompt; flags come before it, and -- ends them", w), false
 		}
 	}
 	text := strings.Join(words, " ")
@@ -85,7 +87,7 @@ func (e *env) prompt(fs *flag.FlagSet, args []string, living bool) (string, int,
 			return "", exitOK, true
 		}
 		if f, ok := e.in.(*os.File); ok && isTerminal(f) {
-			return "", e.fail(exitUsage, "evener help shows what there is", "no prompt: give it as arguments or on standard input"), false
+			return "", e.noPrompt(cfg), false
 		}
 		b, err := io.ReadAll(io.LimitReader(e.in, maxPrompt+1))
 		if err != nil {
@@ -99,7 +101,7 @@ func (e *env) prompt(fs *flag.FlagSet, args []string, living bool) (string, int,
 	case !utf8.ValidString(text):
 		return "", e.fail(exitUsage, "", "the prompt is not valid UTF-8"), false
 	case strings.TrimSpace(text) == "":
-		return "", e.fail(exitUsage, "evener help shows what there is", "no prompt: give it as arguments or on standard input"), false
+		return "", e.noPrompt(cfg), false
 	}
 	return text, exitOK, true
 }
@@ -118,7 +120,7 @@ func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
 		return status
 	}
 	if cfg.Model == "" {
-		return e.fail(exitUsage, "--model openai/NAME with --base-url URL asks a server; --model script/builtin:demo needs none", "no model: give --model provider/name, or set \"model\" in the configuration")
+		return e.noModel(cfg, home, o.guess)
 	}
 	output, err := outputSchema(cfg.OutputSchema)
 	if err != nil {
@@ -129,6 +131,9 @@ func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
 		return e.fail(exitUsage, "", "%v", err)
 	}
 	defer m.close()
+	if isTerminalWriter(e.err) && !strings.Contains(prompt, " ") {
+		e.hints(o.guess)
+	}
 	boot := proc.BootID()
 	var t *store.Tree
 	if target != "" {

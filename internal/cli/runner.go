@@ -67,7 +67,8 @@ func (r *runner) run(m opened, prompt string) int {
 		dir = s.Dir
 	}
 	r.events = host.NewProjector(tool.Decode, s)
-	r.live = newLive(r.env, r.tree.Root, r.options, r.config.Output)
+	settleRuntime()
+	r.live = newLive(r)
 	defer r.live.close() // of the ends that nothing is printed after
 	m.trace.Warn(r.warn)
 	if r.options.living() {

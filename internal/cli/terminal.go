@@ -64,3 +64,13 @@ func oneLine(description, command string) string {
 	}
 	return text.Preview(description, 60)
 }
+
+// settleRuntime has the runtime do, before anybody listens to signals, what it
+// would do before the first process: to try a system call with a child that
+// shares this memory. A signal to the whole group, as Ctrl-C is, that met this
+// child too would be counted twice.
+func settleRuntime() {
+	if p, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = p.Release() // of the handle alone
+	}
+}

@@ -101,7 +101,7 @@ func TestFileFaults(t *testing.T) {
 		{"boolean for string", `{"model":true}`, `FILE:1: model: got true; want a string`},
 		{"object", "{\"model\":{\n\"name\":\"x\"}}", `FILE:1: model: got { "name":"x"}; want a string`},
 		{"choice", `{"output":"xml"}`, `FILE:1: output: got "xml"; want one of text, json, jsonl`},
-		{"model without provider", `{"model":"qwen"}`, `FILE:1: model: got "qwen"; want provider/name`},
+		{"model without provider", `{"model":"qwen"}`, `FILE:1: model: got "qwen"; want provider/name, such as openai/qwen3-coder`},
 		{"address", `{"base_url":"localhost:8080"}`, `FILE:1: base_url: want an http or https address, such as http://127.0.0.1:8080/v1`},
 		{"NUL", `{"state_dir":"a\u0000b"}`, `FILE:1: state_dir: the value holds a NUL character`},
 		{"twice", "{\"max_turns\":5,\n\"max_turns\":6}", `FILE:2: key "max_turns" is set twice`},

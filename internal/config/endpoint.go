@@ -69,7 +69,7 @@ var endpointKeys = []key{
 func modelName(s string) string {
 	provider, name, ok := strings.Cut(s, "/")
 	if !ok || provider == "" || name == "" {
-		return fmt.Sprintf("got %q; want provider/name", short(s))
+		return fmt.Sprintf("got %q; want provider/name, such as openai/qwen3-coder", short(s))
 	}
 	return ""
 }

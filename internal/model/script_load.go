@@ -36,7 +36,12 @@ func readScript(name string, builtin fs.FS) ([]byte, error) {
 	if builtin == nil {
 		return nil, errors.New("this program has no scripts of its own")
 	}
-	return fs.ReadFile(builtin, inner+".json")
+	raw, err := fs.ReadFile(builtin, inner+".json")
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+		names, _ := fs.Glob(builtin, "*.json") // the pattern is well formed
+		return nil, fmt.Errorf("the program has no such script; it has %s", strings.ReplaceAll(strings.Join(names, ", "), ".json", ""))
+	}
+	return raw, err
 }
 
 // parser decodes a script strictly: every object lists the fields it may

@@ -223,7 +223,7 @@ func TestBuiltinScript(t *testing.T) {
 	if r := (&talk{t: t, m: m}).says("hi"); r.Text != "t" {
 		t.Errorf("got %+v", r)
 	}
-	if _, err := Open("script/builtin:other", c); err == nil || !strings.Contains(err.Error(), "other.json") {
+	if _, err := Open("script/builtin:other", c); err == nil || !strings.HasSuffix(err.Error(), "script/builtin:other: the program has no such script; it has demo") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Open("script/builtin:demo", Config{}); err == nil {
