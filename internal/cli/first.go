@@ -52,7 +52,8 @@ func (e *env) noModel(c config.Config, home store.Home, guess string) int {
 	if file := config.UserFile(e.getenv); file != "" {
 		e.hints(`for all folders: {"model": "openai/NAME"` + setting + `} in ` + file)
 	}
-	e.hints(`for this folder: {"model": "openai/NAME"} in `+home.Project+"/config.json", "with no server: "+demoLine)
+	e.hints(`for this folder: {"model": "openai/NAME"} in `+home.Project+"/config.json",
+		"what a server offers: evener models"+address, "with no server: "+demoLine)
 	return exitUsage
 }
 
