@@ -38,7 +38,7 @@ var flagGroups = []group{
 
 // values are what flags take, where the flag itself does not say.
 var values = map[string]string{
-	"model": "PROVIDER/NAME", "base-url": "URL", "state-dir": "FOLDER", "output": "FORM", "output-schema": "FILE", "trace": "FILE", "max-turns": "N", "max-concurrent-shells": "N",
+	"input": "jsonl", "model": "PROVIDER/NAME", "base-url": "URL", "state-dir": "FOLDER", "output": "FORM", "output-schema": "FILE", "trace": "FILE", "max-turns": "N", "max-concurrent-shells": "N",
 }
 
 func printOverview(w io.Writer) {
@@ -120,10 +120,10 @@ func reflow(s string) string {
 
 func printFlag(w io.Writer, f *flag.Flag) {
 	kind, usage := flag.UnquoteUsage(f)
+	kind = strings.ToUpper(kind)
 	if v := values[f.Name]; v != "" {
 		kind = v
 	}
-	kind = strings.ToUpper(kind)
 	if b, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
 		if kind != "" {
 			kind = "[=" + kind + "]"
