@@ -31,6 +31,7 @@ import (
 //	error CODE TEXT               answers one request with this error message
 //	reset | cut                   breaks the connection before, within the reply that stands next
 //	raw TEXT                      answers with this body; \n in it is a line break
+//	hang                          answers nothing until the client goes
 //	plain                         the replies from here on are not streamed
 type planned struct {
 	Match   string        `json:"match,omitempty"`
@@ -129,7 +130,7 @@ func plan(word, rest string) (planned, error) {
 	case "error":
 		code, message, _ := strings.Cut(rest, " ")
 		return planned{fault: word, arg: code, header: [2]string{message}}, nil
-	case "reset", "cut", "raw":
+	case "reset", "cut", "raw", "hang":
 		return planned{fault: word, arg: rest}, nil
 	}
 	return planned{}, fmt.Errorf("unknown word %q", word)

@@ -32,7 +32,7 @@ type Result struct {
 	Stdout, Stderr []byte
 	Code           int    // -1 when Signal is set
 	Signal         string // "SIGKILL", …
-	Cut            bool   // a stream was longer than the limit
+	Cut            bool   // a stream was longer than Limit; Last is no such limit
 }
 
 // ErrNoProgram is in the error of a command whose program is not on the PATH.
@@ -81,7 +81,7 @@ func (h *Host) Run(ctx context.Context, s Short) (Result, error) {
 	family.wait(cmd)
 	// What stayed in the group has no owner any more.
 	_ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
-	r := Result{Stdout: out.b, Stderr: errs.kept(), Cut: out.cut || errs.cut}
+	r := Result{Stdout: out.b, Stderr: errs.kept(), Cut: out.cut || errs.cut && !errs.last}
 	if err := context.Cause(ctx); err != nil && err != errTooLong {
 		return r, fmt.Errorf("run %s: %w", s.Argv[0], err)
 	}

@@ -25,8 +25,8 @@ func TestRun(t *testing.T) {
 		{Short{Argv: []string{"sh", "-c", "kill -9 $$"}}, Result{Code: -1, Signal: "SIGKILL"}},
 		{Short{Argv: []string{"head", "-c", "100000", "/dev/zero"}, Limit: 3}, Result{Stdout: []byte{0, 0, 0}, Cut: true}},
 		{Short{Argv: []string{"cat"}}, Result{}},
-		{Short{Argv: []string{"sh", "-c", "yes err | head -c 100000 >&2; echo last >&2"}, Last: 5}, Result{Stderr: []byte("last\n"), Cut: true}},
-		{Short{Argv: []string{"sh", "-c", "printf abc >&2; printf de >&2"}, Last: 4}, Result{Stderr: []byte("bcde"), Cut: true}},
+		{Short{Argv: []string{"sh", "-c", "yes err | head -c 100000 >&2; echo last >&2"}, Last: 5}, Result{Stderr: []byte("last\n")}},
+		{Short{Argv: []string{"sh", "-c", "printf abc >&2; printf de >&2"}, Last: 4}, Result{Stderr: []byte("bcde")}},
 		{Short{Argv: []string{"true"}, Stdin: make([]byte, 1<<20)}, Result{}},
 		{Short{Argv: []string{"sh", "-c", "exec <&-; echo out"}, Stdin: make([]byte, 1<<20)}, Result{Stdout: []byte("out\n")}},
 	} {
