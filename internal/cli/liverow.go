@@ -67,8 +67,8 @@ func outcome(d transcript.Answered, took time.Duration) term.Row {
 	state, rest := term.Span{Text: "ok"}, span(took)
 	switch {
 	case d.Name != "shell":
-		if r.Status != "" {
-			rest = string(r.Status) + " · " + rest
+		if what := found(d); what != "" {
+			rest = what + " · " + rest
 		}
 	case r.TimedOut:
 		state.Text, rest = "still runs after "+rest, "goes on in the background"
@@ -86,6 +86,44 @@ func outcome(d transcript.Answered, took time.Duration) term.Row {
 		}
 	}
 	return term.Row{Spans: []term.Span{{Text: indented}, state, {Text: " · " + rest, Mark: term.Dim}}}
+}
+
+// found is what a result comes to, where its tool says so in a number or a word.
+func found(d transcript.Answered) string {
+	var r struct {
+		Status       string `json:"status"`
+		From         int64  `json:"from_line"`
+		To           int64  `json:"to_line"`
+		Lines        int64  `json:"lines"`
+		Replacements int64  `json:"replacements"`
+		Count        int64  `json:"count"`
+		Total        int64  `json:"total_count"`
+		Matches      int64  `json:"matches"`
+		Files        int64  `json:"files"`
+		Open         int64  `json:"open_count"`
+	}
+	_ = json.Unmarshal(d.Data, &r) // a result of another form comes to nothing
+	switch d.Name {
+	case "job_status", "job_stop":
+		return r.Status
+	case "read_file":
+		if r.To >= r.From && r.From > 0 {
+			return counted(r.To-r.From+1, "line")
+		}
+	case "write_file":
+		return counted(r.Lines, "line")
+	case "edit_file":
+		return counted(r.Replacements, "replacement")
+	case "list_files":
+		return fmt.Sprintf("%d found", r.Count)
+	case "search_files":
+		return fmt.Sprintf("%d found in %s", r.Matches, counted(r.Files, "file"))
+	case "job_list":
+		return counted(r.Total, "job")
+	case "tasks":
+		return fmt.Sprintf("%d of %d open", r.Open, r.Total)
+	}
+	return ""
 }
 
 // indented stands before what belongs to the row above.
