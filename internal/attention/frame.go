@@ -65,6 +65,21 @@ func Frame(e ShellEnd) string {
 	return b.String()
 }
 
+// DelegateFrame renders a notice of a delegate. body is harmless already: a
+// packet whose JSON escapes every <, or an update that went through Escape.
+func DelegateFrame(d id.Delegate, name string, c Class, body string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<delegate-notification delegate_id="%s"`, d)
+	if c != Quiet {
+		if name != "" {
+			fmt.Fprintf(&b, ` name="%s"`, attr(name))
+		}
+		fmt.Fprintf(&b, ` kind="%s"`, c)
+	}
+	b.WriteString(">" + body + "</delegate-notification>")
+	return b.String()
+}
+
 // Escape makes text harmless inside a frame. Only < is escaped: clients decode
 // the entities of a body once, so a literal entity reads as what it names.
 func Escape(s string) string { return strings.ReplaceAll(s, "<", "&lt;") }

@@ -7,7 +7,10 @@ import (
 )
 
 // Event is a fact about notices.
-type Event interface{ Kind() string }
+type Event interface {
+	Kind() string
+	attention()
+}
 
 // Armed: a notice is owed to the receiver.
 type Armed struct {
@@ -17,12 +20,33 @@ type Armed struct {
 	Frame      string `json:"frame"`
 }
 
+// Class is what a notice of a delegate says.
+type Class string
+
+const (
+	Shell  Class = "shell"  // the end of a shell job
+	Report Class = "report" // a delegate's terminal packet
+	Update Class = "update" // a delegate's word in the middle of its work
+	Quiet  Class = "quiet"  // a delegate has been silent for long
+)
+
+// DelegateArmed: a notice of a delegate is owed to its owner. Its identity is
+// that of the delivery in the journal of the tree.
+type DelegateArmed struct {
+	ID       string      `json:"attention_id"`
+	Delegate id.Delegate `json:"delegate_id"`
+	Class    Class       `json:"notice_kind"`
+	Message  string      `json:"message,omitempty"` // an update as the delegate wrote it
+	Frame    string      `json:"frame"`
+}
+
 // ConsumedBy is what settled a notice.
 type ConsumedBy string
 
 const (
 	ByTurn   ConsumedBy = "turn"   // a turn that carried it ended well
 	ByStatus ConsumedBy = "status" // the owner read the terminal status
+	ByWait   ConsumedBy = "wait"   // the call that waited for it returned it
 )
 
 // Consumed: these notices are settled for good.
@@ -37,7 +61,15 @@ type SettledInline struct {
 	Source id.Job `json:"job_id"`
 }
 
+// Discarded: the subtree of the receiver was stopped, and what it was owed goes
+// with it.
+type Discarded struct {
+	IDs []string `json:"attention_ids"`
+}
+
 func (Armed) Kind() string         { return "attention.armed" }
+func (DelegateArmed) Kind() string { return "attention.delegate_armed" }
+func (Discarded) Kind() string     { return "attention.discarded" }
 func (Consumed) Kind() string      { return "attention.consumed" }
 func (SettledInline) Kind() string { return "attention.settled_inline" }
 
@@ -51,46 +83,67 @@ const (
 
 // Notice is one notice that is not consumed yet.
 type Notice struct {
-	ID     string
-	Source id.Job
-	Frame  string
-	Shown  bool // in the transcript already
+	ID       string
+	Class    Class
+	Source   id.Job      // of a shell's end
+	Delegate id.Delegate // of any other
+	Message  string      // of an update
+	Frame    string
+	Shown    bool // in the transcript already
 }
 
 // State is the receiver's notices, folded.
 type State struct {
 	pending []*Notice         // in the order armed
-	states  map[id.Job]string // of every armed source
+	states  map[string]string // of every notice that was ever armed, by its identity
 }
 
 // New is an empty state.
-func New() State { return State{states: map[id.Job]string{}} }
+func New() State { return State{states: map[string]string{}} }
 
-// ID derives the identity of a job's terminal notice.
+// ID derives the identity of a job's terminal notice. A job has one terminal
+// record, so its generation is 1.
 func ID(j id.Job, generation int) string { return fmt.Sprintf("%s/%d", j, generation) }
 
 // Apply folds one event. It fails on an event that cannot follow.
 func (s *State) Apply(e Event) error {
 	switch e := e.(type) {
 	case Armed:
-		if s.states[e.Source] != "" {
-			return fmt.Errorf("attention %s: armed twice", e.ID)
+		if s.Known(e.Source) {
+			return fmt.Errorf("attention of %s: armed twice", e.Source)
 		}
-		s.states[e.Source] = Pending
-		s.pending = append(s.pending, &Notice{ID: e.ID, Source: e.Source, Frame: e.Frame})
+		return s.arm(&Notice{ID: e.ID, Class: Shell, Source: e.Source, Frame: e.Frame})
+	case DelegateArmed:
+		return s.arm(&Notice{ID: e.ID, Class: e.Class, Delegate: e.Delegate, Message: e.Message, Frame: e.Frame})
 	case Consumed:
-		for _, x := range e.IDs {
-			if !s.drop(x) {
-				return fmt.Errorf("attention %s: consumed but not pending", x)
-			}
-		}
+		return s.settle(e.IDs)
+	case Discarded:
+		return s.settle(e.IDs)
 	case SettledInline:
-		if s.states[e.Source] != "" {
+		if s.Known(e.Source) {
 			return fmt.Errorf("attention of %s: settled inline after it was armed", e.Source)
 		}
-		s.states[e.Source] = Settled
+		s.states[ID(e.Source, 1)] = Settled
 	default:
 		return fmt.Errorf("attention: unknown event %T", e)
+	}
+	return nil
+}
+
+func (s *State) arm(n *Notice) error {
+	if s.states[n.ID] != "" {
+		return fmt.Errorf("attention %s: armed twice", n.ID)
+	}
+	s.states[n.ID] = Pending
+	s.pending = append(s.pending, n)
+	return nil
+}
+
+func (s *State) settle(ids []string) error {
+	for _, x := range ids {
+		if !s.drop(x) {
+			return fmt.Errorf("attention %s: settled but not pending", x)
+		}
 	}
 	return nil
 }
@@ -103,7 +156,7 @@ func (s *State) Show(ids []string) ([]string, error) {
 		if n == nil || n.Shown {
 			return nil, fmt.Errorf("attention %s: shown but not pending", x)
 		}
-		n.Shown, s.states[n.Source] = true, Delivered
+		n.Shown, s.states[n.ID] = true, Delivered
 		frames = append(frames, n.Frame)
 		n.Frame = "" // the transcript holds it from here on
 	}
@@ -122,7 +175,7 @@ func (s *State) find(x string) *Notice {
 func (s *State) drop(x string) bool {
 	for i, n := range s.pending {
 		if n.ID == x {
-			s.states[n.Source] = Settled
+			s.states[x] = Settled
 			s.pending = append(s.pending[:i], s.pending[i+1:]...)
 			return true
 		}
@@ -151,13 +204,41 @@ func (s *State) ids(want func(*Notice) bool) []string {
 	return out
 }
 
-// Of is the notification state of a job's record.
-func (s *State) Of(j id.Job) string {
-	if v := s.states[j]; v != "" {
+// UnshownOf lists the notices of a class that no request has carried yet.
+func (s *State) UnshownOf(c Class) []string {
+	return s.ids(func(n *Notice) bool { return !n.Shown && n.Class == c })
+}
+
+// Pending lists every notice that is not settled.
+func (s *State) Pending() []string { return s.ids(func(*Notice) bool { return true }) }
+
+// UpdatesOf lists the updates of a delegate that no request has carried yet.
+func (s *State) UpdatesOf(d id.Delegate) []*Notice {
+	var out []*Notice
+	for _, n := range s.pending {
+		if n.Delegate == d && n.Class == Update && !n.Shown {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// StateOf is the state of a notice by its identity: NotArmed if it is unknown.
+func (s *State) StateOf(notice string) string {
+	if v := s.states[notice]; v != "" {
 		return v
 	}
 	return NotArmed
 }
 
+// Of is the notification state of a job's record.
+func (s *State) Of(j id.Job) string { return s.StateOf(ID(j, 1)) }
+
 // Known reports whether the source's notice was ever armed.
-func (s *State) Known(j id.Job) bool { return s.states[j] != "" }
+func (s *State) Known(j id.Job) bool { return s.states[ID(j, 1)] != "" }
+
+func (Armed) attention()         {}
+func (DelegateArmed) attention() {}
+func (Consumed) attention()      {}
+func (SettledInline) attention() {}
+func (Discarded) attention()     {}

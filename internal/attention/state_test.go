@@ -20,6 +20,7 @@ var (
 type shown []string
 
 func (shown) Kind() string { return "shown" }
+func (shown) attention()   {}
 
 func apply(s *State, steps ...Event) error {
 	for _, e := range steps {
@@ -107,6 +108,8 @@ func TestRefusesWhatCannotFollow(t *testing.T) {
 }
 
 type stranger struct{}
+
+func (stranger) attention() {}
 
 func (stranger) Kind() string { return "stranger" }
 

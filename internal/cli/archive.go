@@ -81,7 +81,7 @@ func (e *env) archive(home store.Home, cfg config.Config, s id.Session, undo boo
 		return errors.Join(err, t.Close())
 	}
 	loop.Start()
-	err = loop.Ask(r.restarted())
+	err = loop.Settle(r.restartedTree())
 	if err == nil {
 		err = loop.Ask(session.Archive{Undo: undo})
 	}

@@ -31,8 +31,9 @@ func (o opened) record() json.RawMessage {
 	return toolsJSON(o.params)
 }
 
-// openModel opens the model that the configuration names.
-func (e *env) openModel(c config.Config) (opened, error) {
+// openModel opens the model that the configuration names. shared is the trace of
+// the run, where it has one already.
+func (e *env) openModel(c config.Config, shared *model.Trace) (opened, error) {
 	provider, name, _ := strings.Cut(c.Model, "/")
 	o := opened{params: params(c.Endpoint), close: func() error { return nil }}
 	m := model.Config{Builtin: builtinScripts(), Tries: int(c.ModelRetries) + 1}
@@ -64,7 +65,10 @@ func (e *env) openModel(c config.Config) (opened, error) {
 		o.params = params(p.Endpoint)
 		spec = p.Type + "/" + name
 	}
-	if c.Trace != "" {
+	switch {
+	case shared != nil:
+		m.Trace = shared
+	case c.Trace != "":
 		t, err := model.OpenTrace(c.Trace)
 		if err != nil {
 			return o, errors.Join(fmt.Errorf("the trace cannot be written: %w", err), o.close())

@@ -126,7 +126,7 @@ func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
 	if err != nil {
 		return e.fail(exitUsage, "", "%v", err)
 	}
-	m, err := e.openModel(cfg)
+	m, err := e.openModel(cfg, nil)
 	if err != nil {
 		return e.fail(exitUsage, "", "%v", err)
 	}
@@ -174,6 +174,7 @@ func limits(c config.Config) session.Limits {
 		CommandTimeoutMS: c.ForegroundWaitMS(true), StopGraceMS: c.StopGraceMS, InlineOutputBytes: c.InlineOutputBytes,
 		OutputKeepTotal: c.OutputKeepTotalBytes, MaxTurns: c.MaxTurns, MaxToolRounds: c.MaxToolRounds,
 		MaxConcurrentShells: c.MaxConcurrentShells, MaxSubagentDepth: c.MaxSubagentDepth, JobListChars: c.JobListChars,
+		MaxConcurrentDelegates: c.MaxConcurrentDelegates, AttentionDriveLimit: c.AttentionDriveLimit, AttentionDriveTimeoutMS: c.AttentionDriveTimeoutMS, QuietWatchdogMS: c.QuietWatchdogMS,
 		WaitJobsMS: c.WaitJobsMS,
 	}
 }

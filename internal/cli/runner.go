@@ -21,6 +21,7 @@ import (
 	"evener/internal/job"
 	"evener/internal/joblog"
 	"evener/internal/proc"
+	"evener/internal/role"
 	"evener/internal/session"
 	"evener/internal/store"
 	"evener/internal/supervisor"
@@ -39,6 +40,9 @@ type runner struct {
 	created bool
 	live    *live           // what a person at a terminal sees; nil for none
 	output  json.RawMessage // the schema of the run's output, or nil
+	models  *models
+	roles   role.Catalog
+	types   string // the agent types, as the delegate tool lists them
 
 	mu      sync.Mutex // guards out and err, which the loop and its helpers write
 	events  *host.Projector
@@ -66,9 +70,14 @@ func (r *runner) run(m opened, prompt string) int {
 	if !r.created && s.Dir != "" {
 		dir = s.Dir
 	}
-	r.events = host.NewProjector(tool.Decode, s)
+	r.models = newModels(r.env, r.config, m)
+	if err := r.loadRoles(); err != nil {
+		return r.failState(errors.Join(err, r.tree.Close()))
+	}
+	r.events = host.NewProjector(tool.Decode, r.tree.State)
 	settleRuntime()
 	r.live = newLive(r)
+	defer r.models.close()
 	defer r.live.close() // of the ends that nothing is printed after
 	m.trace.Warn(r.warn)
 	if r.options.living() {
@@ -80,7 +89,7 @@ func (r *runner) run(m opened, prompt string) int {
 		defer input.Stop()
 	}
 	t, err := supervisor.New(supervisor.Options{
-		Store: r.tree, Model: m.Model, Params: m.params, Decode: tool.Decode, Env: commandEnv(r.environ, r.config.KeyVariables()), OutputCap: r.config.OutputCapBytes,
+		Store: r.tree, Models: r.models.get, Prepare: r.prepare, Decode: tool.Decode, Env: commandEnv(r.environ, r.config.KeyVariables()), OutputCap: r.config.OutputCapBytes,
 		StopGrace: time.Duration(r.config.StopGraceMS) * time.Millisecond,
 		Reader:    evidence.Reader{Home: r.tree.Home, MaxChars: int(r.config.ReadTranscriptChars)},
 		Observe:   r.observe, Warn: r.warn, Progress: r.live.progress,
@@ -130,7 +139,7 @@ func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
 	if r.created {
 		p.Create = &session.Created{Session: r.tree.Root, Root: r.tree.Root, Dir: dir}
 	} else {
-		if err := t.Ask(r.restarted()); err != nil {
+		if err := t.Settle(r.restartedTree()); err != nil {
 			return err
 		}
 		if s := r.tree.State.Session(); s.ID != "" {
@@ -164,10 +173,10 @@ func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
 
 // restarted looks for what the lost process left running and for how far the
 // logs of its jobs got.
-func (r *runner) restarted() session.Restarted {
+func (r *runner) restarted(s id.Session) session.Restarted {
 	in := session.Restarted{Jobs: map[id.Job]job.Found{}, Seqs: r.tree.Seqs}
 	var recorded []proc.Recorded
-	live := r.tree.State.Session().Live()
+	live := r.tree.State.Sessions[s].Live()
 	for _, x := range live {
 		recorded = append(recorded, proc.Recorded{Job: string(x.ID), PID: x.PID, StartTicks: x.StartTicks, BootID: x.BootID})
 	}
@@ -352,21 +361,23 @@ func (r *runner) status(res host.Result) int {
 	return r.fail(exitNoReport, resume, "session %s ended without a report: %s", res.Session, res.Error)
 }
 
-// tools are what the model is offered.
+// tools are what the root's model is offered.
 func (r *runner) tools() []tool.Def {
-	defs := tool.Definitions()
-	if r.output != nil {
-		defs = tool.WithOutputSchema(defs, r.output)
-	}
-	return defs
+	return tool.DefinitionsFor(tool.Surface{Names: rootTools(r.config), Output: r.output, Types: r.types})
 }
 
 // systemPrompt tells the model where it is. Its day is that of the session's
 // start, so that a resumed session asks with the same text.
 func (r *runner) systemPrompt(dir string, created time.Time) string {
-	e := tool.Env{Dir: dir, Platform: runtime.GOOS + "/" + runtime.GOARCH, Date: created.Format(time.DateOnly), Shell: proc.Shell(), Git: store.Repository(dir) != "", OutputSchema: r.output != nil}
-	e.Agents, e.AgentsPath = agentsFile(dir, r.warn)
+	e := r.promptEnv(dir, created)
+	e.Allowance, e.OutputSchema = r.config.MaxSubagentDepth, r.output != nil
 	return tool.SystemPrompt(e)
+}
+
+func (r *runner) promptEnv(dir string, created time.Time) tool.Env {
+	e := tool.Env{Dir: dir, Platform: runtime.GOOS + "/" + runtime.GOARCH, Date: created.Format(time.DateOnly), Shell: proc.Shell(), Git: store.Repository(dir) != ""}
+	e.Agents, e.AgentsPath = agentsFile(dir, r.warn)
+	return e
 }
 
 // withheld variables never reach a command: what each command gets anew from its own session.

@@ -51,6 +51,10 @@ type Config struct {
 	MaxToolRounds           int64
 	MaxConcurrentShells     int64
 	MaxSubagentDepth        int64
+	MaxConcurrentDelegates  int64
+	AttentionDriveLimit     int64
+	AttentionDriveTimeoutMS int64
+	QuietWatchdogMS         int64
 
 	origins map[string]Origin
 }

@@ -20,7 +20,8 @@ type key struct {
 	min, max int64    // of a number, both included
 	choices  []string // of a string, when only these are meant
 
-	flag *otherFlag // where the flag is not the key with dashes
+	dashed string     // the flag, where the contract calls it otherwise than the key
+	flag   *otherFlag // where the flag is not the key with dashes
 
 	in     []Source // where it may be set, besides its variable
 	env    string   // the environment variable that sets it
@@ -71,6 +72,9 @@ func (k *key) allows(s Source) bool { return slices.Contains(k.in, s) }
 func (k *key) flagName() string {
 	if k.flag != nil {
 		return k.flag.name
+	}
+	if k.dashed != "" {
+		return k.dashed
 	}
 	return strings.ReplaceAll(k.name, "_", "-")
 }

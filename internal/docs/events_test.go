@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"evener/internal/attention"
+	"evener/internal/delegate"
 	"evener/internal/host"
 	"evener/internal/job"
 	"evener/internal/session"
@@ -23,9 +24,11 @@ var eventName = regexp.MustCompile(`"([A-Z]+(?:_[A-Z]+)+|WARNING|ASSISTANT|COMMU
 // namedEvents are the event names in the source of package host.
 func namedEvents(t *testing.T) (out []string) {
 	t.Helper()
-	for _, m := range eventName.FindAllStringSubmatch(read(t, "internal/host/event.go")+read(t, "internal/host/input.go"), -1) {
-		if !slices.Contains(out, m[1]) {
-			out = append(out, m[1])
+	for _, file := range goFiles(t, "internal/host") {
+		for _, m := range eventName.FindAllStringSubmatch(read(t, file), -1) {
+			if !slices.Contains(out, m[1]) {
+				out = append(out, m[1])
+			}
 		}
 	}
 	return out
@@ -33,7 +36,7 @@ func namedEvents(t *testing.T) (out []string) {
 
 // everyEvent projects lines that hold one of each fact.
 func everyEvent() map[string]reflect.Type {
-	p := host.NewProjector(tool.Decode, session.New())
+	p := host.NewProjector(tool.Decode, tree.New("s"))
 	lines := [][]session.Event{
 		{session.Created{}, session.RunStarted{}, session.ContextSet{}, session.TurnStarted{}, transcript.UserSaid{}, session.Requested{}},
 		{transcript.AssistantSaid{}, job.Intended{Job: "j", Mode: job.Background}},
@@ -47,9 +50,13 @@ func everyEvent() map[string]reflect.Type {
 		all[e.Event] = reflect.TypeOf(e.Data)
 	}
 	for _, events := range lines {
-		for _, e := range p.Of(tree.Write{Events: events}) {
+		for _, e := range p.Of(tree.Write{Session: "s", Events: events}) {
 			all[e.Event] = reflect.TypeOf(e.Data)
 		}
+	}
+	created := []session.Event{delegate.Created{Delegate: "d"}}
+	for _, e := range p.Of(tree.Write{Events: created}) {
+		all[e.Event] = reflect.TypeOf(e.Data)
 	}
 	return all
 }

@@ -8,15 +8,16 @@ import (
 )
 
 // nouns are the packages whose facts stand in journals, in the order of docs/records.md.
-var nouns = []string{"session", "transcript", "job", "attention", "task"}
+var nouns = []string{"session", "transcript", "job", "attention", "task", "delegate"}
 
 const recordsIntro = `# Records
 
-<!-- Written by make golden from the events of internal/session, transcript, job, attention and task. -->
+<!-- Written by make golden from the events of internal/session, transcript, job, attention, task and delegate. -->
 
-What the lines of a ` + "`session.jsonl`" + ` hold: the kinds of events, each with the fields of its ` + "`data`" + `. The line around them, its
-checksum and the ` + "`journal.`" + ` kinds are the file format's. Fields marked * are left out when they are empty. Times stand in
-the line. Data of more than 1 MiB is ` + "`{\"file_sha256\":…,\"file_bytes\":…}`" + ` instead and stands in ` + "`files/<sha256>`" + `.
+What the lines of a ` + "`session.jsonl`" + ` hold, and those of the ` + "`delegates.jsonl`" + ` of its tree, whose kinds begin with ` + "`delegate.`" + `:
+the kinds of events, each with the fields of its ` + "`data`" + `. The line around them, its checksum and the ` + "`journal.`" + ` kinds are
+the file format's. Fields marked * are left out when they are empty. Times stand in the line. Data of more than 1 MiB is
+` + "`{\"file_sha256\":…,\"file_bytes\":…}`" + ` instead and stands in ` + "`files/<sha256>`" + `.
 
 Fields may be added; their meaning does not change. A program that meets a kind or a field that it does not know stops
 rather than go on from half of a decision.
@@ -25,8 +26,8 @@ rather than go on from half of a decision.
 // plainTypes are Go types in the words of the document.
 var plainTypes = map[string]string{
 	"int": "integer", "int64": "integer", "uint64": "integer", "bool": "boolean", "string": "string", "map": "object",
-	"[]string": "list of strings", "[]int": "list of integers", "[]int64": "list of integers", "[]id.Job": "list of job ids", "id.Job": "job id", "id.Session": "session id", "json.RawMessage": "JSON",
-	"Mode": "string", "Status": "string", "StopBy": "string", "RunOutcome": "string", "TurnKind": "string", "TurnOutcome": "string", "ConsumedBy": "string", "FileUse": "string", "Stage": "string",
+	"[]string": "list of strings", "[]int": "list of integers", "[]int64": "list of integers", "[]id.Job": "list of job ids", "id.Job": "job id", "id.Session": "session id", "id.Delegate": "delegate id", "[]id.Delegate": "list of delegate ids", "json.RawMessage": "JSON",
+	"Mode": "string", "Status": "string", "StopBy": "string", "RunOutcome": "string", "TurnKind": "string", "TurnOutcome": "string", "ConsumedBy": "string", "FileUse": "string", "Stage": "string", "Class": "string", "Purpose": "string",
 }
 
 var tableRow = regexp.MustCompile(`kind\[(\w+)\.(\w+)\]`)
@@ -53,10 +54,12 @@ func recordsDocument(t *testing.T) string {
 	}
 	b.WriteString("\n## Causes\n\nThe `cause` of a line names the input that was decided, with what had to be known of it beside the line's events.\n\n" +
 		"| `cause.kind` | |\n| --- | --- |\n| `journal` | the file itself: created, opened, marked, closed |\n")
-	s := sources["session"]
-	for _, line := range regexp.MustCompile(`func \((\w+)\) Kind\(\) string\s+\{ return "([\w.]+)" \}`).FindAllStringSubmatch(read(t, "internal/session/input.go"), -1) {
-		if line[1] != "Abandon" { // writes nothing, so it causes no line
-			fmt.Fprintf(&b, "| `%s` | %s |\n", line[2], about(s, line[1]))
+	for _, dir := range []string{"session", "tree"} {
+		s := parse(t, "internal/"+dir)
+		for _, line := range regexp.MustCompile(`func \((\w+)\) Kind\(\) string\s+\{ return "([\w.]+)" \}`).FindAllStringSubmatch(read(t, "internal/"+dir+"/input.go"), -1) {
+			if dir+"."+line[1] != "session.Abandon" && dir+"."+line[1] != "tree.Restarted" { // they write nothing themselves
+				fmt.Fprintf(&b, "| `%s` | %s |\n", line[2], about(s, line[1]))
+			}
 		}
 	}
 	return b.String()
@@ -64,7 +67,10 @@ func recordsDocument(t *testing.T) string {
 
 // about is a type's comment without its name: how Go writes it, made a sentence.
 func about(s source, typ string) string {
-	doc := strings.TrimPrefix(strings.TrimPrefix(s.docs[typ], typ+": "), typ+" is ")
+	doc := s.docs[typ]
+	for _, verb := range []string{": ", " is ", " "} {
+		doc = strings.TrimPrefix(doc, typ+verb)
+	}
 	return strings.ToUpper(doc[:1]) + doc[1:]
 }
 
@@ -127,8 +133,8 @@ func TestLifecyclesDocument(t *testing.T) {
 		}
 		return fmt.Sprintf("<!-- %s -->\n```text\n%s\n```", file, strings.Join(lines, "\n"))
 	})
-	if n != 4 {
-		t.Errorf("docs/lifecycles.md has %d tables of packages, want 4", n)
+	if n != 5 {
+		t.Errorf("docs/lifecycles.md has %d tables of packages, want 5", n)
 	}
 	same(t, "docs/lifecycles.md", want)
 }
@@ -136,15 +142,15 @@ func TestLifecyclesDocument(t *testing.T) {
 // TestLifecyclesNamesAll: every status, reason and outcome that the core has is explained.
 func TestLifecyclesNamesAll(t *testing.T) {
 	text := read(t, "docs/lifecycles.md")
-	constant := regexp.MustCompile(`(?m)^\t[A-Z]\w+\s+(?:Status|Stage|TurnKind|TurnOutcome|RunOutcome)?\s*= "([a-z_]+)(?:: )?"`)
-	for file, least := range map[string]int{"internal/job/state.go": 10, "internal/session/event.go": 10, "internal/task/state.go": 4} {
+	constant := regexp.MustCompile(`(?m)^\t[A-Z]\w+\s+(?:Status|Stage|TurnKind|TurnOutcome|RunOutcome|Purpose|Class)?\s*= "([a-z_]+)(?:: )?"`)
+	for file, least := range map[string]int{"internal/job/state.go": 10, "internal/session/event.go": 10, "internal/task/state.go": 4, "internal/delegate/event.go": 10, "internal/attention/state.go": 7} {
 		found := constant.FindAllStringSubmatch(read(t, file), -1)
 		if len(found) < least {
 			t.Errorf("%s: only %d constants were found", file, len(found))
 		}
 		for _, m := range found {
 			switch m[1] {
-			case "foreground", "background", "detached", "one_shot", "living", "intended": // modes, and a state that callers never see
+			case "foreground", "background", "detached", "one_shot", "living", "intended", "shell": // modes, and what callers never see
 				continue
 			}
 			if !strings.Contains(text, "`"+m[1]) {

@@ -13,10 +13,14 @@ import (
 // results are the structs that a tool's results are made of: folder, type, and
 // the path under which its fields stand.
 var results = map[string][][3]string{
-	"shell":      {{"internal/job", "Done", ""}, {"internal/job", "Handoff", ""}, {"internal/job", "DetachedResult", ""}},
-	"job_status": {{"internal/job", "StatusView", ""}},
-	"job_list":   {{"internal/session", "ListResult", ""}, {"internal/job", "Row", "items[]."}},
-	"job_stop":   {{"internal/job", "StopResult", ""}},
+	"shell":         {{"internal/job", "Done", ""}, {"internal/job", "Handoff", ""}, {"internal/job", "DetachedResult", ""}},
+	"delegate":      {{"internal/tree", "CreateResult", ""}},
+	"delegate_send": {{"internal/tree", "SendResult", ""}, {"internal/tree", "Outcome", "last_outcome."}, {"internal/session", "earlier", "earlier_results[]."}},
+	"job_status": {{"internal/job", "StatusView", ""}, {"internal/tree", "StatusView", ""}, {"internal/tree", "Outcome", "last_outcome."},
+		{"internal/tree", "Occupancy", "occupancy."}},
+	"job_list": {{"internal/tree", "ListResult", ""}, {"internal/job", "Row", "items[]."}, {"internal/tree", "Row", "items[]."},
+		{"internal/tree", "Outcome", "items[].last_outcome."}, {"internal/tree", "Occupancy", "occupancy."}},
+	"job_stop": {{"internal/job", "StopResult", ""}, {"internal/tree", "StopResult", ""}},
 	"read_transcript": {{"internal/evidence", "markdownView", ""}, {"internal/evidence", "meta", "meta."}, {"internal/evidence", "pageView", ""},
 		{"internal/evidence", "searchView", ""}, {"internal/evidence", "searchLine", "lines[]."}},
 	"read_file":    {{"internal/files", "readData", ""}},
@@ -29,7 +33,7 @@ var results = map[string][][3]string{
 }
 
 // hidden are parameters that are accepted but not advertised.
-var hidden = map[string][]string{"shell": {"max_runtime_ms"}, "read_transcript": {"range", "expand_turn"}}
+var hidden = map[string][]string{"shell": {"max_runtime_ms"}, "read_transcript": {"range", "expand_turn"}, "delegate": {"max_wait_ms"}}
 
 // TestToolsDocument: docs/tools.md has every tool with its arguments, the
 // fields of its results, and every code that a call can meet.
@@ -56,8 +60,11 @@ func TestToolsDocument(t *testing.T) {
 				real = append(real, x[2]+f.name)
 			}
 		}
-		if def.Name == "shell" { // said in a sentence
+		switch def.Name { // said in a sentence; and put together from other results
+		case "shell":
 			fields = append(fields, "pid")
+		case "delegate_send":
+			real = append(real, "earlier_results")
 		}
 		if structs != nil {
 			differ(t, "docs/tools.md, results of "+def.Name, fields, real)
@@ -96,11 +103,12 @@ func TestCodesDocument(t *testing.T) {
 	for name, code := range map[string]fault.Code{
 		"InvalidRequest": fault.InvalidRequest, "PermissionRequired": fault.PermissionRequired, "TargetNotFound": fault.TargetNotFound,
 		"TargetTerminal": fault.TargetTerminal, "NotControllable": fault.NotControllable, "OutputUnavailable": fault.OutputUnavailable,
+		"TargetNotMessageable": fault.TargetNotMessageable, "TargetNotResumable": fault.TargetNotResumable,
 		"TreeAtCapacity": fault.TreeAtCapacity, "UnknownTool": fault.UnknownTool, "Closing": fault.Closing, "StateFull": fault.StateFull,
 		"FileNotFound": fault.FileNotFound, "FileUnread": fault.FileUnread, "FileChanged": fault.FileChanged, "FileDenied": fault.FileDenied,
 		"FileFailed": fault.FileFailed, "DirectoryGone": fault.DirectoryGone,
 	} {
-		for _, dir := range []string{"session", "job", "task", "tool", "evidence", "files"} {
+		for _, dir := range []string{"session", "tree", "policy", "job", "task", "tool", "evidence", "files"} {
 			if usesCode(t, "internal/"+dir, name) && !slices.Contains(used, string(code)) {
 				used = append(used, string(code))
 			}

@@ -69,6 +69,13 @@ type UseFiles struct {
 	Dir  string
 }
 
+// PrepareDelegate looks up what a delegate call names: its role, model and
+// schema. Answered by Prepared.
+type PrepareDelegate struct {
+	Call      string // call id
+	Allowance int64  // granted
+}
+
 // SetTimer posts a TimerFired input with this key after the time has passed
 // on the monotonic clock. A timer that comes too late is ignored by its rule.
 type SetTimer struct {
@@ -79,16 +86,17 @@ type SetTimer struct {
 // EndRun tells the host that the session's run is over and the tree may close.
 type EndRun struct{}
 
-func (StartProcess) effect()   {}
-func (ReleaseProcess) effect() {}
-func (StopProcess) effect()    {}
-func (KeepOutput) effect()     {}
-func (DropOutput) effect()     {}
-func (DropScratch) effect()    {}
-func (Detach) effect()         {}
-func (CallModel) effect()      {}
-func (CancelModel) effect()    {}
-func (ReadOutput) effect()     {}
-func (UseFiles) effect()       {}
-func (SetTimer) effect()       {}
-func (EndRun) effect()         {}
+func (StartProcess) effect()    {}
+func (ReleaseProcess) effect()  {}
+func (StopProcess) effect()     {}
+func (KeepOutput) effect()      {}
+func (DropOutput) effect()      {}
+func (DropScratch) effect()     {}
+func (Detach) effect()          {}
+func (CallModel) effect()       {}
+func (CancelModel) effect()     {}
+func (ReadOutput) effect()      {}
+func (PrepareDelegate) effect() {}
+func (UseFiles) effect()        {}
+func (SetTimer) effect()        {}
+func (EndRun) effect()          {}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"evener/internal/attention"
+	"evener/internal/delegate"
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/session"
@@ -98,51 +99,73 @@ type interrupted struct {
 }
 
 type notice struct {
-	ID  string `json:"attention_id"`
-	Job id.Job `json:"job_id"`
+	ID       string          `json:"attention_id"`
+	Job      id.Job          `json:"job_id,omitempty"`      // whose end it tells
+	Delegate id.Delegate     `json:"delegate_id,omitempty"` // or who sent it
+	Kind     attention.Class `json:"kind,omitempty"`        // then: report, update or quiet
 }
 
 // Projector makes events of writes, in order. It remembers only what later
 // writes refer to.
 type Projector struct {
 	decode session.Decoder
-	said   map[string]transcript.Call // calls that may be communicate
+	said   map[callKey]transcript.Call // calls that may be communicate
 	jobs   map[id.Job]job.Intended
 	tasks  map[id.Session]*task.State
-	model  string
-	dir    string
-	turn   session.Turn // the open one, as far as its result needs it
+	model  map[id.Session]string
+	dir    map[id.Session]string
+
+	root      id.Session
+	turns     map[id.Session]session.Turn // those that are open, as far as their results need it
+	delegates delegate.Tree
+}
+
+// callKey names a call: each conversation counts its own.
+type callKey struct {
+	session id.Session
+	call    string
 }
 
 // NewProjector begins at the state that the writes go on from.
-func NewProjector(decode session.Decoder, s *session.State) *Projector {
-	p := &Projector{decode: decode, said: map[string]transcript.Call{}, jobs: map[id.Job]job.Intended{}, tasks: map[id.Session]*task.State{}, model: s.Context.Model, dir: s.Dir}
-	list := s.Tasks.Clone()
-	p.tasks[s.ID] = &list
-	if s.Turn != nil {
-		p.turn = *s.Turn
+func NewProjector(decode session.Decoder, t *tree.State) *Projector {
+	p := &Projector{
+		decode: decode, said: map[callKey]transcript.Call{}, jobs: map[id.Job]job.Intended{}, model: map[id.Session]string{}, dir: map[id.Session]string{},
+		root: t.Root, turns: map[id.Session]session.Turn{}, tasks: map[id.Session]*task.State{}, delegates: t.Delegates.Clone(),
 	}
-	for _, x := range s.Live() { // what a lost process left: their start may have been told already
-		mode := x.Mode
-		if x.Promoted {
-			mode = job.Background
+	for name, s := range t.Sessions {
+		list := s.Tasks.Clone()
+		p.tasks[name] = &list
+		if s.Turn != nil {
+			p.turns[name] = *s.Turn
 		}
-		p.jobs[x.ID] = job.Intended{Job: x.ID, Command: x.Command, Description: x.Description, Mode: mode}
+		p.model[name], p.dir[name] = s.Context.Model, s.Dir
+		for _, x := range s.Live() { // what a lost process left: their start may have been told already
+			mode := x.Mode
+			if x.Promoted {
+				mode = job.Background
+			}
+			p.jobs[x.ID] = job.Intended{Job: x.ID, Command: x.Command, Description: x.Description, Mode: mode}
+		}
 	}
 	return p
 }
 
 // Of lists the events of one write.
 func (p *Projector) Of(w tree.Write) []Event {
+	if w.Session == "" {
+		return p.ofTree(w)
+	}
 	var out []Event
 	for _, e := range w.Events {
-		p.follow(e, w.Events)
-		name, data := p.project(e, w.Events)
+		p.follow(w.Session, e, w.Events)
+		name, data := p.project(w.Session, e, w.Events)
 		if name != "" {
-			x := Event{Event: name, Session: w.Session, At: job.Stamp(w.At), Step: w.Step, Input: p.input(e), Data: data}
+			x := Event{Event: name, Session: w.Session, At: job.Stamp(w.At), Step: w.Step, Input: p.input(w.Session, e), Data: data}
 			if ended, ok := e.(session.TurnEnded); ok {
-				x.result = turnResult(w.Session, p.turn, ended)
-				p.turn = session.Turn{}
+				if w.Session == p.root {
+					x.result = turnResult(w.Session, p.turns[w.Session], ended)
+				}
+				delete(p.turns, w.Session)
 			}
 			out = append(out, x)
 		}
@@ -176,29 +199,29 @@ func (p *Projector) changedTasks(w tree.Write) *task.State {
 
 // input is the id of the prompt that an event is about: where it names none,
 // that of the open turn.
-func (p *Projector) input(e session.Event) string {
+func (p *Projector) input(s id.Session, e session.Event) string {
 	switch e := e.(type) {
 	case session.PromptQueued:
 		return e.Input
 	case session.PromptDropped:
 		return e.Input
 	}
-	return p.turn.Input
+	return p.turns[s].Input
 }
 
-func (p *Projector) project(e session.Event, line []session.Event) (string, any) {
+func (p *Projector) project(s id.Session, e session.Event, line []session.Event) (string, any) {
 	switch e := e.(type) {
 	case session.Created:
-		p.dir = e.Dir
+		p.dir[s] = e.Dir
 	case session.ContextSet:
-		p.model = e.Model
+		p.model[s] = e.Model
 	case session.RunStarted:
 		for _, x := range line { // a changed model stands further on in the same line
 			if c, ok := x.(session.ContextSet); ok {
-				p.model = c.Model
+				p.model[s] = c.Model
 			}
 		}
-		return "SESSION_START", sessionStarted{e.Run, e.Mode, p.model, p.dir}
+		return "SESSION_START", sessionStarted{e.Run, e.Mode, p.model[s], p.dir[s]}
 	case session.InputEnded:
 		return "INPUT_END", e
 	case session.PromptQueued:
@@ -225,13 +248,15 @@ func (p *Projector) project(e session.Event, line []session.Event) (string, any)
 		return "USER_INPUT", e
 	case transcript.AssistantSaid:
 		for _, c := range e.Calls {
-			p.said[c.ID] = c
+			p.said[callKey{s, c.ID}] = c
 		}
 		return "ASSISTANT", e
 	case transcript.Answered:
-		return p.answered(e)
+		return p.answered(s, e)
 	case attention.Armed:
-		return "NOTIFICATION", notice{e.ID, e.Source}
+		return "NOTIFICATION", notice{ID: e.ID, Job: e.Source}
+	case attention.DelegateArmed:
+		return "NOTIFICATION", notice{ID: e.ID, Delegate: e.Delegate, Kind: e.Class}
 	case job.Intended:
 		p.jobs[e.Job] = e
 	case job.Started:
@@ -259,9 +284,9 @@ func (p *Projector) finished(w tree.Write, f job.Finished) []Event {
 	at := job.Stamp(w.At)
 	var out []Event
 	if known && in.Mode == job.Foreground && !p.promoted(w, f.Job) {
-		out = append(out, Event{Event: "JOB_STARTED", Session: w.Session, At: at, Step: w.Step, Input: p.turn.Input, Data: started(in)})
+		out = append(out, Event{Event: "JOB_STARTED", Session: w.Session, At: at, Step: w.Step, Input: p.turns[w.Session].Input, Data: started(in)})
 	}
-	return append(out, Event{Event: "JOB_FINISHED", Session: w.Session, At: at, Step: w.Step, Input: p.turn.Input, Data: JobData{
+	return append(out, Event{Event: "JOB_FINISHED", Session: w.Session, At: at, Step: w.Step, Input: p.turns[w.Session].Input, Data: JobData{
 		Job: f.Job, Type: "shell", Status: f.Status, Reason: f.Reason, Description: in.Description, ExitCode: f.ExitCode, OutputBytes: &f.TotalBytes}})
 }
 
@@ -276,9 +301,9 @@ func (p *Projector) promoted(w tree.Write, j id.Job) bool {
 	return true
 }
 
-func (p *Projector) answered(e transcript.Answered) (string, any) {
-	c := p.said[e.Call]
-	delete(p.said, e.Call)
+func (p *Projector) answered(s id.Session, e transcript.Answered) (string, any) {
+	c := p.said[callKey{s, e.Call}]
+	delete(p.said, callKey{s, e.Call})
 	if e.Name == "communicate" && !e.IsError {
 		if call, err := p.decode(c.Name, c.Arguments); err == nil {
 			if m, ok := call.(session.CommunicateCall); ok && !m.EndTurn {

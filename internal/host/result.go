@@ -62,11 +62,12 @@ func turnResult(s id.Session, t session.Turn, e session.TurnEnded) *TurnResult {
 }
 
 // follow keeps what the result of the open turn needs.
-func (p *Projector) follow(e session.Event, line []session.Event) {
-	t := &p.turn
+func (p *Projector) follow(s id.Session, e session.Event, line []session.Event) {
+	t := p.turns[s]
+	defer func() { p.turns[s] = t }()
 	switch e := e.(type) {
 	case session.TurnStarted:
-		*t = session.Turn{N: e.Turn, Kind: e.Type}
+		t = session.Turn{N: e.Turn, Kind: e.Type}
 		for _, x := range line { // its prompt stands further on in the same line
 			if u, ok := x.(transcript.UserSaid); ok && u.Turn == e.Turn && !u.Note {
 				t.Input = u.Input

@@ -4,8 +4,10 @@
 //
 //	session   26 characters, a ULID
 //	job       "job_" + the owner session's ULID + 6 characters of its own
+//	delegate  "dlg_" + the ULID of its session
 //
-// A job id names its owner, so that job:<job_id> is found without an index.
+// A job id names its owner, so that job:<job_id> is found without an index; a
+// delegate's id names its session for the same reason.
 // To callers it is opaque.
 package id
 
@@ -91,3 +93,26 @@ func (j Job) Owner() Session {
 	}
 	return Session(j[len(jobPrefix) : len(jobPrefix)+ulidLen])
 }
+
+// Delegate identifies a delegate.
+type Delegate string
+
+const delegatePrefix = "dlg_"
+
+// DelegateOf is the delegate whose conversation is this session.
+func DelegateOf(s Session) Delegate { return Delegate(delegatePrefix + string(s)) }
+
+// ParseDelegate accepts exactly the form that DelegateOf makes.
+func ParseDelegate(s string) (Delegate, bool) {
+	rest, ok := strings.CutPrefix(s, delegatePrefix)
+	if !ok {
+		return "", false
+	}
+	if _, ok := ParseSession(rest); !ok {
+		return "", false
+	}
+	return Delegate(s), true
+}
+
+// Session is the delegate's session.
+func (d Delegate) Session() Session { return Session(strings.TrimPrefix(string(d), delegatePrefix)) }

@@ -51,6 +51,9 @@ type Listed struct {
 // List takes a job into a listing.
 func List(s *State, l Live) Listed { return Listed{s, l, s.LastActivity(l)} }
 
+// At is the latest activity of the job.
+func (l Listed) At() time.Time { return l.at }
+
 // Sort orders jobs by latest activity, newest first, then by id.
 func Sort(jobs []Listed) {
 	slices.SortFunc(jobs, func(a, b Listed) int {
@@ -74,10 +77,22 @@ func (w Window) Cut(jobs []Listed) []Row {
 // fixed content does not fit they are left out, and cutting is the caller's.
 // A budget of 0 or less removes the page cap.
 func ListText(page []Row, total int, w Window, budget int) string {
+	lines := make([]func(int) string, len(page))
+	for i, r := range page {
+		lines[i] = func(preview int) string { return Line(r, preview) }
+	}
+	return ListLines(lines, total, w, budget)
+}
+
+// ListLines is ListText over any rows: each gives its line for a length of preview.
+func ListLines(page []func(preview int) string, total int, w Window, budget int) string {
 	var b strings.Builder
 	for _, n := range []int{previewLen, 120, 80, 50, 30, 15, 0} {
 		b.Reset()
-		listLines(&b, page, total, w, n)
+		b.WriteString(windowLine(len(page), total, w))
+		for _, line := range page {
+			b.WriteString("\n" + line(n))
+		}
 		if budget <= 0 || len([]rune(b.String())) <= budget {
 			break
 		}
@@ -85,32 +100,35 @@ func ListText(page []Row, total int, w Window, budget int) string {
 	return b.String()
 }
 
-func listLines(b *strings.Builder, page []Row, total int, w Window, preview int) {
+func windowLine(shown, total int, w Window) string {
 	switch {
 	case total == 0:
-		b.WriteString("no jobs")
-	case len(page) == 0:
-		fmt.Fprintf(b, "no jobs from offset %d on; there are %d jobs.", w.Offset, total)
-	case len(page) < total:
-		fmt.Fprintf(b, "showing %d-%d of %d jobs.", w.Offset+1, w.Offset+len(page), total)
-	default:
-		fmt.Fprintf(b, "%d jobs.", total)
+		return "no jobs"
+	case shown == 0:
+		return fmt.Sprintf("no jobs from offset %d on; there are %d jobs.", w.Offset, total)
+	case shown < total:
+		return fmt.Sprintf("showing %d-%d of %d jobs.", w.Offset+1, w.Offset+shown, total)
 	}
-	for _, r := range page {
-		fmt.Fprintf(b, "\n%s %s %s", r.ID, r.Type, r.Status)
-		if r.Reason != nil {
-			fmt.Fprintf(b, " (%s)", *r.Reason)
-		}
-		if r.ExitCode != nil {
-			fmt.Fprintf(b, " exit_code=%d", *r.ExitCode)
-		}
-		fmt.Fprintf(b, " total_bytes=%d last_activity=%s", r.TotalBytes, r.LastActivity)
-		what := r.Description
-		if what == "" {
-			what = r.Command
-		}
-		if p := text.Preview(what, preview); p != "" {
-			b.WriteString(" " + p)
-		}
+	return fmt.Sprintf("%d jobs.", total)
+}
+
+// Line is a job's line in the text of a listing.
+func Line(r Row, preview int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %s", r.ID, r.Type, r.Status)
+	if r.Reason != nil {
+		fmt.Fprintf(&b, " (%s)", *r.Reason)
 	}
+	if r.ExitCode != nil {
+		fmt.Fprintf(&b, " exit_code=%d", *r.ExitCode)
+	}
+	fmt.Fprintf(&b, " total_bytes=%d last_activity=%s", r.TotalBytes, r.LastActivity)
+	what := r.Description
+	if what == "" {
+		what = r.Command
+	}
+	if p := text.Preview(what, preview); p != "" {
+		b.WriteString(" " + p)
+	}
+	return b.String()
 }

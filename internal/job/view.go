@@ -137,12 +137,14 @@ type StatusView struct {
 	Command      string  `json:"command"`
 	Background   bool    `json:"background,omitempty"`
 	ParentJob    id.Job  `json:"parent_job_id,omitempty"`
-	Dropped      int64   `json:"dropped_bytes,omitempty"`
-	Pruned       bool    `json:"output_pruned,omitempty"`
-	LostBytes    int64   `json:"lost_bytes,omitempty"`
-	LeftBehind   int     `json:"left_behind,omitempty"`
-	Survivors    []int   `json:"survivors,omitempty"`
-	Error        string  `json:"error,omitempty"`
+	// ParentDelegate is whose session owns the job; none at the root.
+	ParentDelegate id.Delegate `json:"parent_delegate_id,omitempty"`
+	Dropped        int64       `json:"dropped_bytes,omitempty"`
+	Pruned         bool        `json:"output_pruned,omitempty"`
+	LostBytes      int64       `json:"lost_bytes,omitempty"`
+	LeftBehind     int         `json:"left_behind,omitempty"`
+	Survivors      []int       `json:"survivors,omitempty"`
+	Error          string      `json:"error,omitempty"`
 }
 
 // View builds the status at a given time.
@@ -183,6 +185,10 @@ type Row struct {
 	ExitCode     *int       `json:"exit_code,omitempty"`
 	TotalBytes   int64      `json:"total_bytes"`
 	Pruned       bool       `json:"output_pruned,omitempty"`
+	// ParentDelegate is whose session owns the job; none at the root. Depth is
+	// the distance of that session in a walk down the tree.
+	ParentDelegate id.Delegate `json:"parent_delegate_id,omitempty"`
+	Depth          *int        `json:"depth,omitempty"`
 }
 
 // RowOf builds the item of a job.

@@ -120,8 +120,13 @@ func sentTools(tools []Tool) []sentTool {
 	return out
 }
 
+// unanswered stands for the reply that a turn never got.
+var unanswered = "(no reply: this turn ended before one)"
+
 // history turns messages into the server's. Consecutive user messages become
-// one, as templates that insist on alternation want it. Content is null only
+// one, as templates that insist on alternation want it; where the later one
+// opens a turn of its own, the reply that the earlier one never got stands
+// between them. Content is null only
 // beside tool calls. A reply without words and calls is left out: several
 // servers refuse it.
 func (c Config) history(r Request) ([]wireMessage, error) {
@@ -133,7 +138,12 @@ func (c Config) history(r Request) ([]wireMessage, error) {
 		w := wireMessage{Role: m.Role, Content: &m.Text}
 		switch m.Role {
 		case RoleUser:
-			if last := len(out) - 1; last >= 0 && out[last].Role == RoleUser {
+			last := len(out) - 1
+			if last >= 0 && out[last].Role == RoleUser && m.Anew {
+				out = append(out, wireMessage{Role: RoleAssistant, Content: &unanswered})
+				break
+			}
+			if last >= 0 && out[last].Role == RoleUser {
 				joined := *out[last].Content + "\n\n" + m.Text
 				out[last].Content = &joined
 				continue

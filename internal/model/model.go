@@ -64,6 +64,7 @@ type Message struct {
 	ReasoningField string // the name under which the server sent Reasoning; see Reply
 	Calls          []Call
 	CallID         string
+	Anew           bool // a user message that opens a turn
 }
 
 // Tool is offered to the model. Parameters is a JSON schema of an object; nil means no parameters.

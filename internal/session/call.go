@@ -21,7 +21,7 @@ type ShellCall struct {
 
 // JobStatusCall reads one job's metadata.
 type JobStatusCall struct {
-	Target string `json:"target" doc:"job_..."`
+	Target string `json:"target" doc:"job_... or dlg_..."`
 }
 
 // JobListCall lists jobs. Limit 0 is absent; an explicit 0 is not, so it is a pointer.
@@ -36,7 +36,7 @@ type JobListCall struct {
 
 // JobStopCall requests a stop.
 type JobStopCall struct {
-	Target          string `json:"target" doc:"job_..."`
+	Target          string `json:"target" doc:"job_... or dlg_..."`
 	MaxWaitMS       int64  `json:"max_wait_ms" optional:"" doc:"Wait at most this long for the stop to finish; positive values are clamped to 1000..60000, negative ones refused. 0 or absent: return once the stop is signalled."`
 	IncludeChildren bool   `json:"include_children" optional:"" doc:"Also stop the active jobs that this job started."`
 }
@@ -129,6 +129,37 @@ type CommunicateOutput struct {
 	Data      map[string]any `json:"data,omitempty" optional:""`
 	Artifacts []string       `json:"artifacts,omitempty" optional:""`
 }
+
+// DelegateCall starts a delegate. Allowance nil is absent; 0 makes a leaf.
+type DelegateCall struct {
+	Prompt          string         `json:"prompt" doc:"The brief: what it owns, how to verify the result, what to report."`
+	Name            string         `json:"name" optional:"" doc:"A short name, one line."`
+	TaskList        []SeedItem     `json:"task_list" optional:"" doc:"Seeds its task list, one item per step."`
+	AgentType       string         `json:"agent_type" optional:"" doc:"A role from the list above."`
+	Model           string         `json:"model" optional:"" doc:"provider/name; default yours."`
+	ReasoningEffort string         `json:"reasoning_effort" optional:""`
+	ResultSchema    map[string]any `json:"result_schema" optional:"" doc:"JSON Schema of its structured result."`
+	Allowance       *int64         `json:"delegation_allowance" optional:"" doc:"How deep it may delegate on; less than yours; 0: not at all. Default one less than yours."`
+	GrantTools      []string       `json:"grant_tools" optional:"" doc:"Tools of yours beyond its role's."`
+	MaxWaitMS       *int64         `json:"max_wait_ms" optional:"" hidden:""`
+}
+
+// SeedItem is one step of the task list that a delegate begins with.
+type SeedItem struct {
+	Title  string `json:"title"`
+	Prompt string `json:"prompt"`
+	Type   string `json:"type" optional:""`
+}
+
+// DelegateSendCall sends a message to a delegate of the caller.
+type DelegateSendCall struct {
+	To        string `json:"to" doc:"dlg_..."`
+	Message   string `json:"message"`
+	MaxWaitMS int64  `json:"max_wait_ms" optional:"" doc:"Only when it is idle: wait so long for its answer, at most 60000. A running delegate takes the message at once."`
+}
+
+func (DelegateCall) call()     {}
+func (DelegateSendCall) call() {}
 
 func (ShellCall) call()          {}
 func (JobStatusCall) call()      {}

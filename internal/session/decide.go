@@ -16,6 +16,7 @@ type Decoder func(name, arguments string) (Call, *fault.Error)
 type Step struct {
 	Events  []Event
 	Effects []effect.Effect
+	Signals []Signal // for the tree, in order
 	// UsedRandom and Live are the facts that the decision read: its cause keeps them.
 	UsedRandom bool
 	Live       []job.Live
@@ -41,6 +42,8 @@ func (w *work) emit(e Event) {
 }
 
 func (w *work) order(fx ...effect.Effect) { w.step.Effects = append(w.step.Effects, fx...) }
+
+func (w *work) signal(s Signal) { w.step.Signals = append(w.step.Signals, s) }
 
 // live reads what is known of a job that still runs.
 func (w *work) live(j id.Job) job.Live {
@@ -102,6 +105,8 @@ func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
 		if err := w.archive(in); err != nil {
 			return Step{}, err
 		}
+	default:
+		w.ofTree(in)
 	}
 	return w.step, w.err
 }

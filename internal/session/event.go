@@ -12,9 +12,11 @@ type Event interface{ Kind() string }
 
 // Created: the session exists.
 type Created struct {
-	Session id.Session `json:"session_id"`
-	Root    id.Session `json:"root_session_id"`
-	Dir     string     `json:"dir"`
+	Session  id.Session  `json:"session_id"`
+	Root     id.Session  `json:"root_session_id"`
+	Dir      string      `json:"dir"`
+	Parent   id.Session  `json:"parent_session_id,omitempty"` // of a delegate's session: its owner's
+	Delegate id.Delegate `json:"delegate_id,omitempty"`       // whose conversation this is
 }
 
 // ContextSet: what the model is told from here on, recorded once per change.
@@ -29,8 +31,9 @@ type ContextSet struct {
 type Mode string
 
 const (
-	OneShot Mode = "one_shot" // the process exits with the turn
-	Living  Mode = "living"   // the session outlives its turns
+	OneShot   Mode = "one_shot" // the process exits with the turn
+	Living    Mode = "living"   // the session outlives its turns
+	Delegated Mode = "delegate" // one generation of a delegate
 )
 
 // Limits are the numbers that decisions of a run use; recorded, so that the
@@ -46,6 +49,11 @@ type Limits struct {
 	MaxSubagentDepth    int64 `json:"max_subagent_depth"`
 	JobListChars        int64 `json:"job_list_chars"`
 	WaitJobsMS          int64 `json:"wait_jobs_ms,omitempty"` // how long the end waits for running jobs; -1: without bound
+
+	MaxConcurrentDelegates  int64 `json:"max_concurrent_delegate_turns,omitempty"`
+	AttentionDriveLimit     int64 `json:"attention_drive_limit,omitempty"`
+	AttentionDriveTimeoutMS int64 `json:"attention_drive_timeout_ms,omitempty"`
+	QuietWatchdogMS         int64 `json:"quiet_watchdog_ms,omitempty"`
 }
 
 // RunStarted: a process took the session up.
@@ -55,6 +63,10 @@ type RunStarted struct {
 	Limits       Limits          `json:"limits"`
 	ParentJob    id.Job          `json:"parent_job_id,omitempty"` // the job that this process itself runs in
 	OutputSchema json.RawMessage `json:"output_schema,omitempty"` // JSON Schema that the output of the run's reports must fit
+	// Generation is the delegate's, of which this run is all.
+	Generation int64 `json:"generation,omitempty"`
+	// Exits says of a delegate's run that the process exits with the root's turn.
+	Exits bool `json:"exits_with_turn,omitempty"`
 }
 
 // InputEnded: a living run gets no more prompts; it ends when it has nothing left to do.
@@ -124,6 +136,7 @@ const (
 	UserTurn         TurnKind = "user"
 	NotificationTurn TurnKind = "notification"
 	AnnouncementTurn TurnKind = "announcement" // still-running jobs, once a run
+	MessageTurn      TurnKind = "message"      // words of the owner to a delegate whose turn had ended
 )
 
 // TurnStarted: a turn began.
@@ -181,6 +194,37 @@ type TurnEnded struct {
 	Reason  string      `json:"reason,omitempty"`
 	Answer  bool        `json:"answer,omitempty"`
 }
+
+// MessageQueued: the owner of a delegate said something to its running
+// generation; the next request carries it.
+type MessageQueued struct {
+	Message string `json:"message_id"`
+	Text    string `json:"text"`
+}
+
+// SendWaiting: a delegate_send waits for the packet of the generation that it began.
+type SendWaiting struct {
+	Call       string      `json:"call_id"`
+	Delegate   id.Delegate `json:"delegate_id"`
+	Generation int64       `json:"generation"`
+	MaxWaitMS  int64       `json:"max_wait_ms"`
+}
+
+// StopBegan: the session stops with its subtree; nothing new is admitted.
+type StopBegan struct {
+	Stop  string `json:"stop_id"`
+	Close bool   `json:"close,omitempty"` // the root closes: what is owed stays owed
+}
+
+// StopEnded: nothing of the session runs any more; what it was owed is discarded.
+type StopEnded struct {
+	Stops []string `json:"stop_ids"`
+}
+
+func (MessageQueued) Kind() string { return "message.queued" }
+func (SendWaiting) Kind() string   { return "send.waiting" }
+func (StopBegan) Kind() string     { return "stop.began" }
+func (StopEnded) Kind() string     { return "stop.ended" }
 
 func (Created) Kind() string            { return "session.created" }
 func (ContextSet) Kind() string         { return "session.context_set" }

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"evener/internal/effect"
@@ -35,10 +36,18 @@ func (w *work) exec(c transcript.Call) bool {
 		w.refuse(c, fault.Invalid("%s: %s; the call was not run, send it again whole", c.Name, c.Broken))
 		return false
 	}
+	if !slices.Contains(w.s.tools, c.Name) {
+		w.refuse(c, fault.New(fault.UnknownTool, "there is no tool %q; the tools are %s", preview(c.Name), strings.Join(w.s.tools, ", ")))
+		return false
+	}
 	call, err := w.decode(c.Name, c.Arguments)
 	if err != nil {
 		w.refuse(c, err)
 		return false
+	}
+	if w.treesCall(call) {
+		w.signal(CallTree{Call: c.ID})
+		return true
 	}
 	switch a := call.(type) {
 	case ShellCall:
@@ -56,9 +65,30 @@ func (w *work) exec(c transcript.Call) bool {
 	case TasksCall:
 		w.tasks(c, a)
 	case CommunicateCall:
-		w.communicate(c, a)
+		return w.communicate(c, a)
 	default:
 		w.err = fmt.Errorf("session: no rule for call %T", call)
+	}
+	return false
+}
+
+// treesCall tells calls that need more than this session from those that it
+// answers itself.
+func (w *work) treesCall(call Call) bool {
+	foreign := func(target string) bool {
+		j, ok := id.ParseJob(target)
+		_, dlg := id.ParseDelegate(target)
+		return dlg || ok && j.Owner() != w.s.ID && w.facts.Kin.Family
+	}
+	switch a := call.(type) {
+	case DelegateCall, DelegateSendCall:
+		return true
+	case JobStatusCall:
+		return foreign(a.Target)
+	case JobStopCall:
+		return foreign(a.Target)
+	case JobListCall:
+		return w.facts.Kin.Family
 	}
 	return false
 }
@@ -153,7 +183,7 @@ func (w *work) pollNote(c transcript.Call) string {
 
 // communicate accepts a checkpoint or the turn's report. The first accepted
 // report of a turn stands.
-func (w *work) communicate(c transcript.Call, a CommunicateCall) {
+func (w *work) communicate(c transcript.Call, a CommunicateCall) bool {
 	s := w.s
 	msg := strings.TrimSpace(a.Message)
 	if msg == "" && a.Output != nil {
@@ -162,13 +192,16 @@ func (w *work) communicate(c transcript.Call, a CommunicateCall) {
 	switch {
 	case a.Misfit != "" && s.Run.Schema == nil:
 		w.refuse(c, fault.Invalid("communicate: %s", a.Misfit))
-		return
+		return false
 	case msg == "":
 		w.refuse(c, fault.Invalid("communicate: message is empty; say what the user needs to know"))
-		return
+		return false
 	case a.EndTurn && s.Turn.Report != nil:
 		w.refuse(c, fault.Invalid("communicate: this turn has its report already; the first one stands"))
-		return
+		return false
+	case !a.EndTurn && !s.root(): // an update for the owner
+		w.signal(CallTree{Call: c.ID})
+		return true
 	}
 	type result struct {
 		Accepted bool   `json:"accepted"`
@@ -178,9 +211,9 @@ func (w *work) communicate(c transcript.Call, a CommunicateCall) {
 	r := result{Accepted: true, EndTurn: a.EndTurn}
 	if a.EndTurn {
 		unfit := w.unfit(a)
-		if len(unfit) > 0 && (s.Turn.Refused == 0 || s.Turn.Refused == s.Requests) { // of one reply all: it has seen no refusal
+		if len(unfit) > 0 && s.root() && (s.Turn.Refused == 0 || s.Turn.Refused == s.Requests) { // of one reply all: it has seen no refusal
 			w.refuseOutput(c, a, unfit)
-			return
+			return false
 		}
 		w.emit(Reported{Turn: s.Turn.N, Call: c.ID, Message: msg, Output: s.Run.output(a), Violations: unfit})
 		if jobs := s.running(); len(jobs) > 0 {
@@ -188,6 +221,7 @@ func (w *work) communicate(c transcript.Call, a CommunicateCall) {
 		}
 	}
 	w.answer(c, r, "")
+	return false
 }
 
 // detached answers a detached launch: a PID, and nothing to hold it by.

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"time"
 
+	"evener/internal/attention"
 	"evener/internal/id"
 	"evener/internal/job"
+	"evener/internal/task"
 	"evener/internal/transcript"
 )
 
@@ -116,6 +118,88 @@ type Restarted struct {
 	Seqs    map[string]int64     `json:"seqs"`                   // last seq of each journal as found; replay takes the rest as lost
 }
 
+// Begin starts a generation of a delegate: a run of its session.
+type Begin struct {
+	Generation int64           `json:"generation"`
+	Create     *Created        `json:"-"` // set for the first
+	Context    ContextSet      `json:"-"`
+	Limits     Limits          `json:"-"`
+	Exits      bool            `json:"-"`
+	Schema     json.RawMessage `json:"-"` // of its structured result
+	Tasks      []task.Step     `json:"-"` // that its list begins with
+	Text       string          `json:"-"` // what the owner says; empty: notices are what it is about
+	// Lost: the process that admitted it is gone. What was accepted is recorded, nothing runs.
+	Lost bool `json:"lost,omitempty"`
+}
+
+// Message is the owner's word to a running generation.
+type Message struct {
+	ID   string `json:"message_id"`
+	Text string `json:"-"`
+}
+
+// Deliver hands over what a delegate of this session owes it. Sent is the
+// answer for a call that waits for it.
+type Deliver struct {
+	Notice     attention.DelegateArmed `json:"-"`
+	Generation int64                   `json:"generation,omitempty"` // whose packet it is
+	Sent       any                     `json:"-"`
+}
+
+// CallDone is the answer of the tree to a call that it was asked for.
+type CallDone struct {
+	Call    string `json:"call_id"`
+	IsError bool   `json:"-"`
+	Text    string `json:"-"`
+	Data    []byte `json:"-"`
+}
+
+// WaitSend: the delegate_send in progress began this generation and waits for its packet.
+type WaitSend struct {
+	Call       string      `json:"call_id"`
+	Delegate   id.Delegate `json:"delegate_id"`
+	Generation int64       `json:"generation"`
+	MaxWaitMS  int64       `json:"max_wait_ms"`
+}
+
+// WaitStop: the job_stop in progress waits for the stop of a delegate.
+type WaitStop struct {
+	Call      string `json:"call_id"`
+	MaxWaitMS int64  `json:"max_wait_ms"`
+}
+
+// Fence stops everything of a session that belongs to a stopping subtree.
+type Fence struct {
+	Stop  string `json:"stop_id"`
+	Close bool   `json:"close,omitempty"` // because the root closes
+}
+
+// StopShell is the stop of one job by somebody who owns its session.
+type StopShell struct {
+	Job      id.Job `json:"job_id"`
+	Children bool   `json:"include_children,omitempty"`
+}
+
+// Halt ends a generation that may not go on.
+type Halt struct {
+	Generation int64  `json:"generation"`
+	Why        string `json:"why"`
+}
+
+// Settle: something below this session came to rest; what waited for that goes on.
+type Settle struct{}
+
+func (Begin) Kind() string     { return "begin" }
+func (Message) Kind() string   { return "message" }
+func (Deliver) Kind() string   { return "deliver" }
+func (CallDone) Kind() string  { return "call.done" }
+func (WaitSend) Kind() string  { return "wait.send" }
+func (WaitStop) Kind() string  { return "wait.stop" }
+func (Fence) Kind() string     { return "fence" }
+func (StopShell) Kind() string { return "stop.shell" }
+func (Halt) Kind() string      { return "halt" }
+func (Settle) Kind() string    { return "settle" }
+
 func (Prompt) Kind() string       { return "prompt" }
 func (Open) Kind() string         { return "open" }
 func (Interrupt) Kind() string    { return "interrupt" }
@@ -149,4 +233,16 @@ type Facts struct {
 	Room int64
 	// Fits lists how a value differs from a JSON schema: a function of these two alone.
 	Fits func(schema, value json.RawMessage) []string
+	// Scratch is the scratch folder of the tree, for results.
+	Scratch string
+	// Kin is what the tree says of what is below the session. It is folded from
+	// the tree's journals, so no cause repeats it.
+	Kin Kin
+}
+
+// Kin is what a session's rules read of its tree.
+type Kin struct {
+	Family  bool // the tree has delegates
+	Working bool // delegates of this session run or owe it something; at the root: any below it
+	Open    bool // the root closes, and something below it has not come to rest
 }

@@ -69,6 +69,10 @@ func (w *work) interruptCall() {
 		}
 		return
 	}
+	if w.s.Wait != nil && w.s.Wait.Call == c.ID {
+		w.expired(c.ID)
+		return
+	}
 	w.stopWaitExpired(c.ID)
 }
 

@@ -21,11 +21,14 @@ func (w *work) next(tell bool) {
 	jobs := s.running()
 	switch {
 	case w.err != nil || s.Run.Ending != "":
+	case s.Run.Mode == Delegated:
+		w.idleDelegate(!tell)
 	case len(s.Queue) > 0:
 		w.takePrompt()
 	case tell && len(s.Attention.Unshown()) > 0:
 		w.startTurn(NotificationTurn, transcript.UserSaid{})
 	case s.outlives():
+	case tell && w.facts.Kin.Working: // the tree says when it has come to rest
 	case len(jobs) > 0 && s.awaiting():
 		w.await(jobs)
 	case tell && len(jobs) > 0 && !s.Run.Announced:
@@ -38,7 +41,9 @@ func (w *work) next(tell bool) {
 }
 
 // outlives reports whether the session goes on when no turn is open.
-func (s *State) outlives() bool { return s.Run.Mode == Living && !s.Run.InputEnded }
+func (s *State) outlives() bool {
+	return s.Run.Mode == Living && !s.Run.InputEnded || s.Run.Mode == Delegated && !s.Run.Exits
+}
 
 // running lists the handed-off jobs that have not ended.
 func (s *State) running() []*job.State {

@@ -28,6 +28,9 @@ func (w *work) begin(in Prompt) {
 	}
 	if !s.Run.Open {
 		w.emit(RunStarted{Run: s.Run.N + 1, Mode: in.Mode, Limits: in.Limits, ParentJob: in.ParentJob, OutputSchema: in.OutputSchema})
+		if w.facts.Kin.Family {
+			w.signal(RunBegan{})
+		}
 	}
 	if !sameContext(s.Context, in.Context) {
 		w.emit(in.Context)
@@ -135,6 +138,11 @@ func (s *State) applySaid(e transcript.UserSaid) error {
 			return fmt.Errorf("prompt %d: taken out of order", e.Prompt)
 		}
 		s.Queue = slices.Delete(s.Queue, 0, 1)
+	}
+	if e.Message != "" {
+		if err := s.applyMessage(e); err != nil {
+			return err
+		}
 	}
 	if s.Turn != nil && !e.Note {
 		s.Turn.Input = e.Input

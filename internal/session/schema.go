@@ -16,7 +16,8 @@ import (
 //	report that does not, again       accepted with its violations: message and value are kept, the run ends output_unfit
 //	turn ended without a report       the model is told so once, then the turn ends as it is
 //
-// Both are told once a turn. A report that fits is not replaced by one that does
+// A delegate is not asked again: its owner reads the message and why there is no
+// result. Both are told once a turn. A report that fits is not replaced by one that does
 // not, unless it was for an earlier prompt.
 
 // noOutput is the violation of a run that ends without any output.
@@ -79,7 +80,7 @@ const outputMissing = "Your turn ended without a report, and your text alone is 
 // run must answer with.
 func (w *work) remind() bool {
 	s := w.s
-	if s.Run.Schema == nil || s.Turn.Reminded || s.Turn.Kind != UserTurn && s.Run.Answer.fits() {
+	if s.Run.Schema == nil || !s.root() || s.Turn.Reminded || s.Turn.Kind != UserTurn && s.Run.Answer.fits() {
 		return false
 	}
 	w.emit(OutputRefused{Turn: s.Turn.N, Violations: s.Run.noOutput()})

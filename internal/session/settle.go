@@ -90,11 +90,16 @@ func (w *work) settle(x *job.State, o job.Output) {
 	if stopped {
 		w.answer(stop, job.ResultOfStop(x, job.Running), "")
 	}
+	if !s.root() {
+		w.signal(JobEnded{Job: x.ID})
+	}
 	switch {
 	case inCall, stopped:
 		w.calls()
 	case s.Turn == nil && s.Run.Open:
 		w.next(true)
+	case !s.Run.Open && len(s.Stops) == 0 && len(s.Attention.Unshown()) > 0:
+		w.signal(Owed{})
 	}
 	w.finishClose(false)
 }
@@ -158,6 +163,8 @@ func (w *work) timer(key string) {
 		w.interruptOverdue(id.Job(arg))
 	case jobsTimer:
 		w.jobsOverdue()
+	case "send":
+		w.expired(arg)
 	case closeTimer:
 		w.finishClose(true)
 	}
@@ -219,6 +226,9 @@ func (w *work) restarted(in Restarted) {
 	if s.Run.Open {
 		w.emit(RunEnded{Run: s.Run.N, Outcome: RunLost})
 	}
+	if len(s.Stops) > 0 {
+		w.stopEnded()
+	}
 }
 
 // interrupted answers a call that the lost process left open. It is never run again.
@@ -270,7 +280,8 @@ func (w *work) stopWaitExpired(call string) {
 		return
 	}
 	x := w.s.jobs[id.Job(stop.Target)]
-	if x == nil {
+	if x == nil { // a delegate, or a job of one
+		w.expired(call)
 		return
 	}
 	w.answer(c, job.ResultOfStop(x, job.Running), "")

@@ -21,7 +21,11 @@ type State struct {
 	// Archived: put away since the last run.
 	Archived bool
 
+	Parent   id.Session  // of a delegate's session
+	Delegate id.Delegate // whose conversation this is; empty at the root
+
 	Context    ContextSet
+	tools      []string // names, in order: what may be called is what is shown
 	Transcript transcript.State
 	Attention  attention.State
 	Tasks      task.State
@@ -40,6 +44,12 @@ type State struct {
 	Requests int64 // model requests begun
 	LastAt   time.Time
 	Tokens   transcript.Usage // sum over all replies
+
+	Messages []MessageQueued // of the owner, which no request has carried yet
+	known    map[string]bool // every message that was ever queued
+	Wait     *SendWaiting    // the delegate_send in progress that waits for a packet
+	Stops    []string        // pending stops of the subtree
+	closes   bool            // one of them is the close of the root
 }
 
 // Run is the latest run.
@@ -62,8 +72,11 @@ type Run struct {
 	// Awaits: the run came to its end once but for running jobs. WaitExpired:
 	// the time for that is over.
 	Awaits, WaitExpired bool
-	Answer              *Answer
-	Outcome             RunOutcome
+	// Generation and Exits are a delegate's.
+	Generation int64
+	Exits      bool
+	Answer     *Answer
+	Outcome    RunOutcome
 	// LastTurn is the outcome of the run's latest turn.
 	LastTurn   TurnOutcome
 	LastReason string
@@ -105,7 +118,7 @@ type Queued struct {
 
 // New is a session without history.
 func New() *State {
-	return &State{Transcript: transcript.New(), Attention: attention.New(), jobs: map[id.Job]*job.State{}, files: map[string]KnownFile{}}
+	return &State{Transcript: transcript.New(), Attention: attention.New(), jobs: map[id.Job]*job.State{}, known: map[string]bool{}, files: map[string]KnownFile{}}
 }
 
 // Job finds a job that callers may know: one with a durable record. Ephemeral
@@ -152,13 +165,16 @@ func (s *State) Apply(at time.Time, e Event) error {
 	switch e := e.(type) {
 	case job.Event:
 		return s.applyJob(at, e)
-	case attention.Armed, attention.Consumed, attention.SettledInline:
+	case attention.Event:
 		return s.Attention.Apply(e)
 	case task.Event:
 		return s.Tasks.Apply(e)
 	case transcript.UserSaid:
 		return s.applySaid(e)
 	case transcript.Answered:
+		if s.Wait != nil && s.Wait.Call == e.Call {
+			s.Wait = nil
+		}
 		return s.Transcript.Apply(e)
 	case transcript.AssistantSaid:
 		return s.applyReply(e)
@@ -166,9 +182,11 @@ func (s *State) Apply(at time.Time, e Event) error {
 		if s.ID != "" {
 			return fmt.Errorf("session %s: created twice", s.ID)
 		}
-		s.ID, s.Root, s.Dir, s.Created = e.Session, e.Root, e.Dir, at
+		s.ID, s.Root, s.Dir, s.Created, s.Parent, s.Delegate = e.Session, e.Root, e.Dir, at, e.Parent, e.Delegate
 	case ContextSet:
-		s.Context = e
+		return s.applyContext(e)
+	case MessageQueued, SendWaiting, StopBegan, StopEnded:
+		return s.applyTree(e)
 	case FileSeen:
 		return s.applyFile(e)
 	case PromptQueued, PromptDropped:
@@ -234,8 +252,11 @@ func (s *State) applyRun(e Event) error {
 		if s.Run.Open || e.Run != s.Run.N+1 {
 			return fmt.Errorf("run %d: started after run %d", e.Run, s.Run.N)
 		}
+		if e.Mode == Delegated && e.Generation <= s.Run.Generation {
+			return fmt.Errorf("run %d: generation %d began after %d", e.Run, e.Generation, s.Run.Generation)
+		}
 		s.Archived = false
-		s.Run = Run{N: e.Run, Open: true, Mode: e.Mode, Limits: e.Limits, Parent: e.ParentJob, Schema: e.OutputSchema}
+		s.Run = Run{N: e.Run, Open: true, Mode: e.Mode, Limits: e.Limits, Parent: e.ParentJob, Generation: e.Generation, Exits: e.Exits, Schema: e.OutputSchema}
 	case InputEnded:
 		if !s.Run.Open || s.Run.InputEnded {
 			return fmt.Errorf("run %d: its input ended out of order", e.Run)

@@ -47,6 +47,9 @@ func (w *work) request() {
 		w.endTurn(TurnFailed, "the filesystem of "+w.facts.Full+" is full; free space there")
 		return
 	}
+	for _, m := range slices.Clone(s.Messages) {
+		w.emit(transcript.UserSaid{Turn: s.Turn.N, Text: fromParent + m.Text, Message: m.Message})
+	}
 	n := s.Requests + 1
 	w.emit(Requested{Turn: s.Turn.N, Request: n, Attention: s.Attention.Unshown()})
 	w.order(effect.CallModel{Request: n})
@@ -205,16 +208,26 @@ func (w *work) close(why string) {
 	if s.Turn != nil && s.Turn.Waiting != 0 {
 		w.order(effect.CancelModel{Request: s.Turn.Waiting})
 	}
-	for _, x := range s.Live() {
-		if e, fx, ok := job.Stop(x, job.ByClose, "", w.grace()); ok {
+	w.stopLive(job.ByClose)
+	if w.facts.Kin.Family {
+		w.signal(CloseBelow{})
+		w.order(effect.SetTimer{Key: closeTimer, After: w.grace() + 2*closeSlack})
+		return // the tree comes back when nothing is left below
+	}
+	w.finishClose(false)
+}
+
+// stopLive stops every job that runs and bounds the wait for their ends.
+func (w *work) stopLive(by job.StopBy) {
+	for _, x := range w.s.Live() {
+		if e, fx, ok := job.Stop(x, by, "", w.grace()); ok {
 			w.emit(e)
 			w.order(fx...)
 		}
 	}
-	if len(s.Live()) > 0 {
+	if len(w.s.Live()) > 0 {
 		w.order(effect.SetTimer{Key: closeTimer, After: w.grace() + closeSlack})
 	}
-	w.finishClose(false)
 }
 
 const (
@@ -227,10 +240,11 @@ const (
 // finishClose ends the run once nothing runs, or when it may wait no longer.
 func (w *work) finishClose(force bool) {
 	s := w.s
-	if s.Run.Ending == "" || !s.Run.Open || w.err != nil || len(s.Live()) > 0 && !force {
+	ending := s.Run.Open && s.Run.Ending != ""
+	if w.err != nil || !ending && len(s.Stops) == 0 || !force && w.unclosed() {
 		return
 	}
-	if s.Turn != nil {
+	if s.Run.Open && s.Turn != nil {
 		// Whatever can run has begun: the first open call is the one in progress.
 		for i, c := range slices.Clone(s.Transcript.Open()) {
 			if i > 0 {
@@ -241,14 +255,52 @@ func (w *work) finishClose(force bool) {
 		}
 		w.emit(TurnEnded{Turn: s.Turn.N, Outcome: TurnInterrupted, Reason: s.Run.Ending})
 	}
-	w.emit(RunEnded{Run: s.Run.N, Outcome: s.runOutcome()})
-	w.order(effect.EndRun{})
+	if s.Run.Open {
+		w.emit(RunEnded{Run: s.Run.N, Outcome: s.runOutcome()})
+		if !s.root() {
+			w.signal(RunOver{})
+		}
+	}
+	switch {
+	case len(s.Stops) > 0:
+		w.stopEnded()
+	case s.root():
+		w.order(effect.EndRun{})
+	}
+}
+
+// unclosed reports what a close still waits for: jobs of the session that it
+// stops, and at the root everything below. A halt leaves background jobs alone.
+func (w *work) unclosed() bool {
+	s := w.s
+	if s.root() {
+		return len(s.Live()) > 0 || w.facts.Kin.Open
+	}
+	for _, x := range s.Live() {
+		if len(s.Stops) > 0 || !x.BackgroundEvidence() {
+			return true
+		}
+	}
+	return false
+}
+
+// stopEnded closes the pending stops: what the session was owed is discarded.
+func (w *work) stopEnded() {
+	s := w.s
+	if owed := s.Attention.Pending(); len(owed) > 0 && !s.closes {
+		w.emit(attention.Discarded{IDs: owed})
+	}
+	stops := s.Stops
+	w.emit(StopEnded{Stops: stops})
+	for _, x := range stops {
+		w.signal(StopOver{Stop: x})
+	}
 }
 
 // runOutcome: an answer that was given stands, whatever a later turn did,
 // unless the run was interrupted from outside before it had ended by itself.
 func (s *State) runOutcome() RunOutcome {
-	byItself := s.Run.Ending == "done" || TurnOutcome(s.Run.Ending).ill()
+	byItself := s.Run.Ending == "done" || s.Run.Ending == "" || TurnOutcome(s.Run.Ending).ill()
 	switch a := s.Run.Answer; {
 	case !byItself:
 		return RunInterrupted

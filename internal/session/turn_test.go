@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"errors"
 	"reflect"
 	"strings"
@@ -27,7 +28,7 @@ var now = time.Date(2024, 12, 1, 10, 0, 0, 0, time.UTC)
 func with(t *testing.T, events ...Event) *State {
 	t.Helper()
 	s := New()
-	for _, e := range append([]Event{Created{owner, owner, "/w"}}, events...) {
+	for _, e := range append([]Event{Created{Session: owner, Root: owner, Dir: "/w"}, ContextSet{Tools: json.RawMessage(`[]`)}}, events...) {
 		if err := s.Apply(now, e); err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +151,7 @@ func TestApplyRefusesWhatCannotFollow(t *testing.T) {
 		before []Event
 		e      Event
 	}{
-		{"created twice", nil, Created{owner, owner, "/w"}},
+		{"created twice", nil, Created{Session: owner, Root: owner, Dir: "/w"}},
 		{"a run before the last ended", turn[:1], RunStarted{Run: 2}},
 		{"a run out of number", nil, RunStarted{Run: 2}},
 		{"an end without a run", nil, RunEnded{Run: 1}},
@@ -235,7 +236,7 @@ func TestDecideLeavesItsInput(t *testing.T) {
 // A decision that does not fold is a defect and says so; nothing goes on.
 func TestDecideReportsWhatDoesNotFold(t *testing.T) {
 	s := with(t, run(OneShot))
-	_, err := Decide(s, nil, Facts{Now: now}, Prompt{Text: "go", Create: &Created{owner, owner, "/w"}})
+	_, err := Decide(s, nil, Facts{Now: now}, Prompt{Text: "go", Create: &Created{Session: owner, Root: owner, Dir: "/w"}})
 	if _, refused := errors.AsType[*fault.Error](err); err == nil || refused {
 		t.Errorf("a session created twice: %v", err)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"sync"
 
 	"evener/internal/attention"
+	"evener/internal/delegate"
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/session"
@@ -34,9 +36,12 @@ var kinds = table(
 	kind[session.RunStarted], kind[session.InputEnded], kind[session.JobsAwaited], kind[session.WaitExpired], kind[session.RunEnding], kind[session.RunEnded],
 	kind[session.TurnStarted], kind[session.Requested], kind[session.Reported], kind[session.OutputRefused], kind[session.InterruptRequested], kind[session.TurnEnded],
 	kind[transcript.UserSaid], kind[transcript.AssistantSaid], kind[transcript.Answered],
-	kind[attention.Armed], kind[attention.Consumed], kind[attention.SettledInline],
+	kind[session.MessageQueued], kind[session.SendWaiting], kind[session.StopBegan], kind[session.StopEnded],
+	kind[attention.Armed], kind[attention.DelegateArmed], kind[attention.Consumed], kind[attention.Discarded], kind[attention.SettledInline],
 	kind[job.Intended], kind[job.Started], kind[job.Promoted], kind[job.StopRequested], kind[job.Finished], kind[job.OutputPruned],
 	kind[task.Seeded], kind[task.Added], kind[task.Changed],
+	kind[delegate.Created], kind[delegate.GenerationStarted], kind[delegate.UpdateQueued], kind[delegate.Finished], kind[delegate.Delivered],
+	kind[delegate.Discarded], kind[delegate.StopRequested], kind[delegate.StopReceipt], kind[delegate.StopFinished],
 )
 
 type decoder func(data []byte) (session.Event, error)
@@ -78,7 +83,7 @@ type aside struct {
 
 // encode makes a line of a decision's write. Large data is put aside first,
 // synced, so that the line never names what is not there.
-func encode(h Home, w tree.Write) (journal.Record, error) {
+func encode(h Home, root id.Session, w tree.Write) (journal.Record, error) {
 	r := journal.Record{Step: w.Step, At: w.At, Cause: w.Cause}
 	for _, e := range w.Events {
 		data, err := text.JSON(e)
@@ -86,7 +91,7 @@ func encode(h Home, w tree.Write) (journal.Record, error) {
 			return r, fmt.Errorf("encode %s: %w", e.Kind(), err)
 		}
 		if len(data) > maxInline {
-			if data, err = putAside(h, w.Session, data); err != nil {
+			if data, err = putAside(h, cmp.Or(w.Session, root), data); err != nil {
 				return r, fmt.Errorf("put aside %s: %w", e.Kind(), err)
 			}
 		}

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 
 	"evener/internal/fault"
 	"evener/internal/id"
@@ -28,12 +30,9 @@ func (e *FoldError) Error() string {
 
 func (e *FoldError) Unwrap() error { return e.Err }
 
-// folding returns a visitor that folds the lines of one session's journal.
-func folding(h Home, t *tree.State, s id.Session) func(journal.Entry) error {
-	return foldingFile(h, h.Journal(s), t, s)
-}
-
-// foldingFile is folding for a journal that stands in another file.
+// foldingFile returns a visitor that folds the lines of one journal of a tree:
+// that of a session, or of "" that of its delegates. The file need not stand
+// where that journal belongs.
 func foldingFile(h Home, path string, t *tree.State, s id.Session) func(journal.Entry) error {
 	line := int64(0)
 	var events []session.Event // used again for each line: the fold keeps the events, not the list
@@ -44,13 +43,19 @@ func foldingFile(h Home, path string, t *tree.State, s id.Session) func(journal.
 		}
 		events = events[:0]
 		for kind, data := range e.Events() {
-			ev, err := decode(h, s, kind, data)
+			ev, err := decode(h, cmp.Or(s, t.Root), kind, data)
 			if err != nil {
 				return &FoldError{path, line, e.Seq, e.Off, err}
 			}
 			events = append(events, ev)
 		}
-		if err := t.Apply(s, e.Step, e.At(), events); err != nil {
+		var err error
+		if s == "" {
+			err = t.ApplyTree(e.Step, e.At(), events)
+		} else {
+			err = t.Apply(s, e.Step, e.At(), events)
+		}
+		if err != nil {
 			return &FoldError{path, line, e.Seq, e.Off, err}
 		}
 		return nil
@@ -60,29 +65,55 @@ func foldingFile(h Home, path string, t *tree.State, s id.Session) func(journal.
 // Load folds a tree from its files without writing anything. upTo limits the
 // fold to that step; 0 is no limit.
 func Load(h Home, root id.Session, upTo int64) (*tree.State, error) {
-	return loadFile(h, root, h.Journal(root), upTo)
+	return load(h, root, h.Journal(root), upTo)
 }
 
 // LoadFile folds a session from a file that is to become its journal.
 func LoadFile(h Home, root id.Session, path string) (*tree.State, error) {
-	return loadFile(h, root, path, 0)
+	return load(h, root, path, 0)
 }
 
-func loadFile(h Home, root id.Session, path string, upTo int64) (*tree.State, error) {
+func load(h Home, root id.Session, path string, upTo int64) (*tree.State, error) {
 	t := tree.New(root)
-	fold := foldingFile(h, path, t, root)
-	for e, err := range journal.Read(path, journal.Pos{}) {
-		if err != nil {
-			return nil, legacy(err)
+	if err := fold(h, t, root, path, upTo); err != nil {
+		return nil, err
+	}
+	if !exists(h.Delegates(root)) {
+		return t, nil
+	}
+	if err := fold(h, t, "", h.Delegates(root), upTo); err != nil {
+		return nil, err
+	}
+	for d := range t.Delegates.All {
+		if !h.Has(d.Session) {
+			continue
 		}
-		if upTo > 0 && e.Step > upTo {
-			break
-		}
-		if err := fold(e); err != nil {
+		if err := fold(h, t, d.Session, h.Journal(d.Session), upTo); err != nil {
 			return nil, err
 		}
 	}
 	return t, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func fold(h Home, t *tree.State, s id.Session, path string, upTo int64) error {
+	take := foldingFile(h, path, t, s)
+	for e, err := range journal.Read(path, journal.Pos{}) {
+		if err != nil {
+			return legacy(err)
+		}
+		if upTo > 0 && e.Step > upTo {
+			break
+		}
+		if err := take(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // legacy turns damage at a row of an older program into the refusal that the

@@ -15,6 +15,9 @@ import (
 // ErrNoSession answers for a session that is not there.
 var ErrNoSession = errors.New("no such session")
 
+// ErrNotRoot answers for the session of a delegate, which only its root can take up.
+var ErrNotRoot = errors.New("not a root session")
+
 // Tree is a tree opened for writing: its lock, its journals and its fold.
 type Tree struct {
 	Home  Home
@@ -26,7 +29,8 @@ type Tree struct {
 	// Seqs is the last seq of each journal as found.
 	Seqs map[string]int64
 
-	journals map[id.Session]*journal.Journal
+	journals map[id.Session]*journal.Journal // the tree's own under ""
+	options  journal.Options                 // of journals that are made later
 }
 
 // Torn is a torn tail that was cut.
@@ -53,7 +57,7 @@ func Create(h Home, s id.Session, version, bootID string) (*Tree, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return &Tree{Home: h, Root: s, Lock: lock, State: tree.New(s), Seqs: map[string]int64{},
-		journals: map[id.Session]*journal.Journal{s: j}}, nil
+		journals: map[id.Session]*journal.Journal{s: j}, options: journal.Options{Version: version}}, nil
 }
 
 // Resume takes up an existing session: it locks the tree, repairs a torn tail
@@ -66,20 +70,84 @@ func Resume(h Home, s id.Session, version, bootID string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Home: h, Root: s, Lock: lock, State: tree.New(s), Seqs: map[string]int64{}, journals: map[id.Session]*journal.Journal{}}
-	j, found, err := journal.Open(h.Journal(s), journal.Options{
-		Version: version, Visit: folding(h, t.State, s),
-		Tail: func(line []byte) error { return legacyRow(h.Journal(s)+" ends with a line that", line) },
-	})
-	if err != nil {
-		return nil, errors.Join(legacy(err), lock.Close())
-	}
-	t.journals[s] = j
-	t.Seqs[filepath.Base(h.Journal(s))] = found.Last.Seq
-	if found.Torn != nil {
-		t.Torn = append(t.Torn, Torn{h.Journal(s), *found.Torn})
+	t := &Tree{Home: h, Root: s, Lock: lock, State: tree.New(s), Seqs: map[string]int64{}, journals: map[id.Session]*journal.Journal{},
+		options: journal.Options{Version: version}}
+	if err := t.openAll(); err != nil {
+		return nil, errors.Join(err, t.Close())
 	}
 	return t, nil
+}
+
+// openAll opens every journal of the tree, each repaired and folded: that of
+// the root, that of the delegates, and those of their sessions. One of a
+// delegate that was lost before its first line is made when it is written.
+func (t *Tree) openAll() error {
+	if err := t.open(t.Root); err != nil {
+		return err
+	}
+	if root := t.State.Session(); root.ID != "" && root.Root != t.Root {
+		return fmt.Errorf("%w: %s is the session of a delegate; resume its root %s", ErrNotRoot, t.Root, root.Root)
+	}
+	if !exists(t.Home.Delegates(t.Root)) {
+		return nil
+	}
+	if err := t.open(""); err != nil {
+		return err
+	}
+	for d := range t.State.Delegates.All {
+		if !t.Home.Has(d.Session) {
+			continue
+		}
+		if err := t.open(d.Session); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// path is the journal of a session; of "" that of the tree.
+func (t *Tree) path(s id.Session) string {
+	if s == "" {
+		return t.Home.Delegates(t.Root)
+	}
+	return t.Home.Journal(s)
+}
+
+func (t *Tree) open(s id.Session) error {
+	path, o := t.path(s), t.options
+	o.Visit = foldingFile(t.Home, path, t.State, s)
+	o.Tail = func(line []byte) error { return legacyRow(path+" ends with a line that", line) }
+	j, found, err := journal.Open(path, o)
+	if err != nil {
+		return legacy(err)
+	}
+	t.journals[s] = j
+	if s == t.Root || s == "" {
+		t.Seqs[filepath.Base(path)] = found.Last.Seq
+	} else {
+		t.Seqs[string(s)+"/"+filepath.Base(path)] = found.Last.Seq
+	}
+	if found.Torn != nil {
+		t.Torn = append(t.Torn, Torn{path, *found.Torn})
+	}
+	return nil
+}
+
+// create makes the journal of a delegate's session, or of the tree, whose first
+// lines are about to be written.
+func (t *Tree) create(s id.Session) error {
+	o := t.options
+	o.Owner = fmt.Appendf(nil, `{"session_id":"%s"}`, s)
+	if s == "" {
+		o.Owner = fmt.Appendf(nil, `{"root_session_id":"%s"}`, t.Root)
+	} else if err := makeDurable(t.Home.Dir(s)); err != nil {
+		return fmt.Errorf("make session %s: %w", s, err)
+	}
+	j, err := journal.Create(t.path(s), o)
+	if err == nil {
+		t.journals[s] = j
+	}
+	return err
 }
 
 // Append makes writes durable: each touched journal is written once and all
@@ -89,9 +157,14 @@ func (t *Tree) Append(writes []tree.Write) error {
 	batches := map[id.Session][]journal.Record{}
 	var order []id.Session
 	for _, w := range writes {
-		r, err := encode(t.Home, w)
+		r, err := encode(t.Home, t.Root, w)
 		if err != nil {
 			return err
+		}
+		if t.journals[w.Session] == nil {
+			if err := t.create(w.Session); err != nil {
+				return err
+			}
 		}
 		if batches[w.Session] == nil {
 			order = append(order, w.Session)

@@ -136,6 +136,9 @@ func makeDurable(dir string) error {
 func (h Home) Dir(s id.Session) string     { return filepath.Join(h.Sessions, string(s)) }
 func (h Home) Journal(s id.Session) string { return filepath.Join(h.Dir(s), "session.jsonl") }
 
+// Delegates is the journal of the delegates of a root.
+func (h Home) Delegates(root id.Session) string { return filepath.Join(h.Dir(root), "delegates.jsonl") }
+
 // Scratch is the scratch folder of a tree.
 func (h Home) Scratch(root id.Session) string { return filepath.Join(h.Dir(root), "scratch") }
 

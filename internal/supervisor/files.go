@@ -9,14 +9,15 @@ import (
 	"evener/internal/effect"
 	"evener/internal/fault"
 	"evener/internal/files"
+	"evener/internal/id"
 	"evener/internal/session"
 	"evener/internal/text"
 )
 
 // useFiles carries out a call of a file tool beside the loop, with what the
 // session knows of files now.
-func (t *Tree) useFiles(e effect.UseFiles) {
-	s := t.o.Store.State.Session()
+func (t *Tree) useFiles(who id.Session, e effect.UseFiles) {
+	s := t.o.Store.State.Sessions[who]
 	open := s.Transcript.Open()
 	if len(open) == 0 || open[0].ID != e.Call {
 		return
@@ -29,7 +30,7 @@ func (t *Tree) useFiles(e effect.UseFiles) {
 	known := s.KnownFiles()
 	t.outside(func() {
 		r := t.bounded(func(ctx context.Context) files.Result { return files.Do(ctx, place, call, known) }, open[0].Name)
-		t.Post(doneOf(e.Call, r))
+		t.tell(who, doneOf(e.Call, r))
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -23,9 +24,10 @@ import (
 // perform acts on decisions that are durable. Nothing here waits.
 func (t *Tree) perform(effects []tree.Effect) {
 	for _, e := range effects {
+		s := e.Session
 		switch e := e.Effect.(type) {
 		case effect.StartProcess:
-			t.outside(func() { t.start(e) })
+			t.outside(func() { t.start(s, e) })
 		case effect.ReleaseProcess:
 			if err := t.procs.Release(string(e.Job)); err != nil {
 				t.o.Warn(fmt.Sprintf("job %s could not be released: %v", e.Job, err))
@@ -48,19 +50,21 @@ func (t *Tree) perform(effects []tree.Effect) {
 				}
 			})
 		case effect.Detach:
-			t.outside(func() { t.detach(e) })
+			t.outside(func() { t.detach(s, e) })
 		case effect.CallModel:
-			t.callModel(e.Request)
+			t.callModel(s, e.Request)
 		case effect.CancelModel:
-			if cancel := t.requests[e.Request]; cancel != nil {
-				cancel()
+			if r := t.requests[s]; r.n == e.Request && r.cancel != nil {
+				r.cancel()
 			}
 		case effect.ReadOutput:
-			t.read(e)
+			t.read(s, e)
+		case effect.PrepareDelegate:
+			t.prepare(s, e)
 		case effect.UseFiles:
-			t.useFiles(e)
+			t.useFiles(s, e)
 		case effect.SetTimer:
-			t.setTimer(e)
+			t.setTimer(s, e)
 		case effect.EndRun:
 			t.ended = true
 		}
@@ -76,39 +80,44 @@ func (t *Tree) outside(work func()) {
 	}()
 }
 
-func (t *Tree) setTimer(e effect.SetTimer) {
-	if old := t.timers[e.Key]; old != nil {
+func (t *Tree) setTimer(s id.Session, e effect.SetTimer) {
+	k := timerKey{s, e.Key}
+	if old := t.timers[k]; old != nil {
 		old.Stop()
 	}
-	t.timers[e.Key] = time.AfterFunc(e.After, func() { t.Post(session.TimerFired{Key: e.Key}) })
+	var fired session.Input = session.TimerFired{Key: e.Key}
+	if strings.HasPrefix(e.Key, "tree:") {
+		fired = tree.TimerFired{Key: e.Key}
+	}
+	t.timers[k] = time.AfterFunc(e.After, func() { t.tell(s, fired) })
 }
 
 // command is how a job's shell is to be made.
-func (t *Tree) command(j id.Job, line, dir string) proc.Command {
+func (t *Tree) command(s id.Session, j id.Job, line, dir string) proc.Command {
 	scratch := t.o.Store.Home.Scratch(t.o.Store.Root)
 	return proc.Command{
 		Job: string(j), Line: line, Dir: dir, LogPath: t.o.Store.Home.Log(j), LogCap: t.o.OutputCap, Scratch: scratch,
-		Env: []string{"EVENER_SESSION_ID=" + string(t.o.Store.Root), "EVENER_SCRATCH_DIR=" + scratch, "TMPDIR=" + scratch},
+		Env: []string{"EVENER_SESSION_ID=" + string(s), "EVENER_SCRATCH_DIR=" + scratch, "TMPDIR=" + scratch},
 	}
 }
 
-func (t *Tree) start(e effect.StartProcess) {
+func (t *Tree) start(s id.Session, e effect.StartProcess) {
 	if err := os.MkdirAll(t.o.Store.Home.Scratch(t.o.Store.Root), 0o700); err != nil {
-		t.Post(session.LaunchFailed{Job: e.Job, Text: fmt.Sprintf("make the scratch folder: %v", err)})
+		t.tell(s, session.LaunchFailed{Job: e.Job, Text: fmt.Sprintf("make the scratch folder: %v", err)})
 		return
 	}
-	s, err := t.procs.Start(t.command(e.Job, e.Command, e.Dir))
+	x, err := t.procs.Start(t.command(s, e.Job, e.Command, e.Dir))
 	if err != nil {
-		t.Post(session.LaunchFailed{Job: e.Job, Text: err.Error()})
+		t.tell(s, session.LaunchFailed{Job: e.Job, Text: err.Error()})
 		return
 	}
-	t.Post(session.Launched{Job: e.Job, Launch: job.Launch{PID: s.PID, StartTicks: s.StartTicks, BootID: s.BootID}})
+	t.tell(s, session.Launched{Job: e.Job, Launch: job.Launch{PID: x.PID, StartTicks: x.StartTicks, BootID: x.BootID}})
 }
 
 // detach starts a command that outlives the session: it gets no job id and no
 // scratch, which goes with the session, but a temporary folder that stays.
-func (t *Tree) detach(e effect.Detach) {
-	c := proc.Command{Line: e.Command, Dir: e.Dir, Env: []string{"EVENER_SESSION_ID=" + string(t.o.Store.Root)}, Scratch: os.TempDir()}
+func (t *Tree) detach(s id.Session, e effect.Detach) {
+	c := proc.Command{Line: e.Command, Dir: e.Dir, Env: []string{"EVENER_SESSION_ID=" + string(s)}, Scratch: os.TempDir()}
 	if dir, ok := tempContainer(t.o.Store.Root); ok {
 		c.Env = append(c.Env, "TMPDIR="+dir)
 	}
@@ -117,7 +126,7 @@ func (t *Tree) detach(e effect.Detach) {
 	if err != nil {
 		done.Error = err.Error()
 	}
-	t.Post(done)
+	t.tell(s, done)
 }
 
 // tempContainer provides the world-usable temporary folder of a session. A
@@ -147,16 +156,15 @@ func (t *Tree) fromProc(e proc.Event) {
 		if e.Err != nil {
 			x.Err = e.Err.Error()
 		}
-		t.Post(session.Exited{Job: id.Job(e.Job), Exit: x})
+		t.tell(id.Job(e.Job).Owner(), session.Exited{Job: id.Job(e.Job), Exit: x})
 	case proc.KeeperDied:
 		t.o.Warn("the process keeper died (" + e.State + "); its commands are ended, the next command starts another")
 	}
 }
 
 // read answers a read_transcript call beside the loop, from a record taken now.
-func (t *Tree) read(e effect.ReadOutput) {
-	s := t.o.Store.State.Session()
-	open := s.Transcript.Open()
+func (t *Tree) read(s id.Session, e effect.ReadOutput) {
+	open := t.o.Store.State.Sessions[s].Transcript.Open()
 	if len(open) == 0 || open[0].ID != e.Call {
 		return
 	}
@@ -166,7 +174,8 @@ func (t *Tree) read(e effect.ReadOutput) {
 		return
 	}
 	var rec *evidence.Record
-	if x := s.Job(e.Job); x != nil {
+	if owner := t.o.Store.State.Sessions[e.Job.Owner()]; owner == nil {
+	} else if x := owner.Job(e.Job); x != nil {
 		r := evidence.RecordOf(x, t.live(e.Job))
 		rec = &r
 	}
@@ -176,7 +185,7 @@ func (t *Tree) read(e effect.ReadOutput) {
 		if err != nil {
 			done.IsError, done.Text = true, err.Error()
 		}
-		t.Post(done)
+		t.tell(s, done)
 	})
 }
 
@@ -191,13 +200,13 @@ func (t *Tree) readRecord(rec *evidence.Record, j id.Job, args session.ReadTrans
 	return t.o.Reader.Read(*rec, args)
 }
 
-// cancelAfter is used by requests: the loop forgets them when they are answered.
-func (t *Tree) withCancel(n int64) context.Context {
+// withCancel is the context of a session's request. At most one is out: what
+// another one was is forgotten here.
+func (t *Tree) withCancel(s id.Session, n int64) context.Context {
 	ctx, cancel := context.WithCancel(t.ctx)
-	for old, c := range t.requests { // at most one is out; answered ones are forgotten here
-		c()
-		delete(t.requests, old)
+	if old := t.requests[s]; old.cancel != nil {
+		old.cancel()
 	}
-	t.requests[n] = cancel
+	t.requests[s] = request{n, cancel}
 	return ctx
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"evener/internal/id"
 	"evener/internal/model"
 	"evener/internal/session"
 	"evener/internal/transcript"
@@ -13,28 +14,36 @@ import (
 
 // callModel sends the conversation as it stands. The entries never change, so
 // the request reads them while the loop goes on.
-func (t *Tree) callModel(n int64) {
-	s := t.o.Store.State.Session()
+func (t *Tree) callModel(id id.Session, n int64) {
+	s := t.o.Store.State.Sessions[id]
 	entries, told := s.Transcript.Entries, s.Context
-	ctx := t.withCancel(n)
+	ctx := t.withCancel(id, n)
 	t.outside(func() {
-		r, err := buildRequest(told, entries, t.o.Params)
-		r.Session, r.Number = string(t.o.Store.Root), n
-		var reply model.Reply
-		if err == nil {
-			reply, err = t.o.Model.Complete(ctx, r, t.progress)
-		}
+		reply, err := t.complete(ctx, id, n, told, entries)
 		if err != nil {
 			if !errors.Is(err, context.Canceled) {
-				t.Post(session.ModelFailed{Request: n, Text: err.Error()})
+				t.tell(id, session.ModelFailed{Request: n, Text: err.Error()})
 			}
 			return
 		}
 		if reply.Warning != "" {
 			t.o.Warn(reply.Warning)
 		}
-		t.Post(session.Replied{Request: n, Reply: said(reply)})
+		t.tell(id, session.Replied{Request: n, Reply: said(reply)})
 	})
+}
+
+func (t *Tree) complete(ctx context.Context, s id.Session, n int64, told session.ContextSet, entries []transcript.Entry) (model.Reply, error) {
+	m, err := t.o.Models(told.Model)
+	if err != nil {
+		return model.Reply{}, err
+	}
+	r, err := buildRequest(told, entries)
+	if err != nil {
+		return model.Reply{}, err
+	}
+	r.Session, r.Number = string(s), n
+	return m.Complete(ctx, r, t.progress)
 }
 
 func (t *Tree) progress(p model.Progress) {
@@ -44,8 +53,13 @@ func (t *Tree) progress(p model.Progress) {
 	}
 }
 
-func buildRequest(told session.ContextSet, entries []transcript.Entry, params model.Params) (model.Request, error) {
-	r := model.Request{System: told.System, Params: params}
+func buildRequest(told session.ContextSet, entries []transcript.Entry) (model.Request, error) {
+	r := model.Request{System: told.System}
+	if len(told.Params) > 0 {
+		if err := json.Unmarshal(told.Params, &r.Params); err != nil {
+			return r, fmt.Errorf("read the recorded parameters: %w", err)
+		}
+	}
 	var tools []struct {
 		Name        string          `json:"name"`
 		Description string          `json:"description"`
@@ -58,8 +72,11 @@ func buildRequest(told session.ContextSet, entries []transcript.Entry, params mo
 		r.Tools = append(r.Tools, model.Tool{Name: x.Name, Description: x.Description, Parameters: x.Parameters})
 	}
 	r.Messages = make([]model.Message, 0, len(entries)) // every request carries them all
+	turn := int64(0)
 	for _, e := range entries {
-		r.Messages = append(r.Messages, message(e))
+		m := message(e)
+		m.Anew = m.Role == model.RoleUser && e.Turn != turn
+		r.Messages, turn = append(r.Messages, m), e.Turn
 	}
 	return r, nil
 }

@@ -27,10 +27,13 @@ import (
 
 // Options are what a Tree works with.
 type Options struct {
-	Store  *store.Tree
-	Model  model.Model
-	Params model.Params
+	Store *store.Tree
+	// Models opens the model that a session's context names. It is called beside
+	// the loop and may be called often.
+	Models func(name string) (model.Model, error)
 	Decode session.Decoder
+	// Prepare answers what a delegate call asks of the outside, beside the loop.
+	Prepare func(DelegateSpec) (Prepared, *fault.Error)
 	// Env is the environment of commands, without secrets.
 	Env       []string
 	OutputCap int64 // bytes kept of one job's output
@@ -58,15 +61,29 @@ type Tree struct {
 	cancel context.CancelFunc
 
 	// owned by the loop
-	requests map[int64]context.CancelFunc
-	timers   map[string]*time.Timer
+	queue    []posted // what follows from decisions that are on disk
+	settling []chan error
+	requests map[id.Session]request
+	timers   map[timerKey]*time.Timer
 	ended    bool
+}
+
+// request is the one of a session that is out.
+type request struct {
+	n      int64
+	cancel context.CancelFunc
+}
+
+type timerKey struct {
+	session id.Session
+	key     string
 }
 
 // posted is an input on its way, with a place for a refusal where somebody waits.
 type posted struct {
-	input tree.Input
-	reply chan error
+	input  tree.Input
+	reply  chan error
+	settle bool // the answer waits until everything that follows is decided
 }
 
 // New makes the loop of an opened tree.
@@ -83,7 +100,7 @@ func New(o Options) (*Tree, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &Tree{
 		o: o, in: make(chan posted, 64), closing: make(chan string, 1), done: make(chan struct{}), result: make(chan error, 1), ctx: ctx, cancel: cancel,
-		requests: map[int64]context.CancelFunc{}, timers: map[string]*time.Timer{},
+		requests: map[id.Session]request{}, timers: map[timerKey]*time.Timer{},
 	}
 	host, err := proc.Open(proc.Options{Lock: o.Store.Lock, Env: o.Env, StopGrace: o.StopGrace, Post: t.fromProc})
 	if err != nil {
@@ -94,16 +111,26 @@ func New(o Options) (*Tree, error) {
 	return t, nil
 }
 
-// Post hands an input to the loop and returns; an input after the end is dropped.
-func (t *Tree) Post(in session.Input) {
-	t.post(posted{input: tree.Input{Session: t.o.Store.Root, In: in}})
+// Post hands an input for the root to the loop and returns; an input after the
+// end is dropped.
+func (t *Tree) Post(in session.Input) { t.tell(t.o.Store.Root, in) }
+
+// tell is Post for any session of the tree.
+func (t *Tree) tell(s id.Session, in session.Input) {
+	t.post(posted{input: tree.Input{Session: s, In: in}})
 }
 
-// Ask hands an input to the loop and returns once it is decided and durable,
-// or refused.
-func (t *Tree) Ask(in session.Input) error {
+// Ask hands an input for the root to the loop and returns once it is decided
+// and durable, or refused.
+func (t *Tree) Ask(in session.Input) error { return t.ask(in, false) }
+
+// Settle is Ask for an input that more follows from in other sessions: it
+// returns when all of that is decided and durable, too.
+func (t *Tree) Settle(in session.Input) error { return t.ask(in, true) }
+
+func (t *Tree) ask(in session.Input, settle bool) error {
 	reply := make(chan error, 1)
-	t.post(posted{tree.Input{Session: t.o.Store.Root, In: in}, reply})
+	t.post(posted{tree.Input{Session: t.o.Store.Root, In: in}, reply, settle})
 	select {
 	case err := <-reply:
 		return err
@@ -159,29 +186,44 @@ func (t *Tree) RequestClose(why string) {
 
 func (t *Tree) loop() error {
 	for !t.ended {
-		var batch []posted
+		if err := t.take(t.inputs()); err != nil {
+			return err
+		}
+		if len(t.queue) == 0 {
+			for _, reply := range t.settling {
+				reply <- nil
+			}
+			t.settling = nil
+		}
+	}
+	return nil
+}
+
+// inputs takes what there is to decide: first what follows from decisions that
+// were made, then what came from outside, for which it waits if there is nothing.
+func (t *Tree) inputs() []posted {
+	batch := t.queue
+	t.queue = nil
+	if len(batch) == 0 {
 		select {
 		case p := <-t.in:
 			batch = append(batch, p)
 		case why := <-t.closing:
 			batch = append(batch, posted{input: tree.Input{Session: t.o.Store.Root, In: session.Close{Why: why}}})
 		}
-		for more := true; more; {
-			select {
-			case p := <-t.in:
-				batch = append(batch, p)
-			default:
-				more = false
-			}
-		}
-		if err := t.take(batch); err != nil {
-			return err
+	}
+	for {
+		select {
+		case p := <-t.in:
+			batch = append(batch, p)
+		default:
+			return batch
 		}
 	}
-	return nil
 }
 
-// take decides a batch, makes it durable and acts on it.
+// take decides a batch, makes it durable and acts on it. What could not be
+// decided yet, and what follows, waits in the queue.
 func (t *Tree) take(batch []posted) error {
 	var waited time.Duration
 	for {
@@ -190,15 +232,7 @@ func (t *Tree) take(batch []posted) error {
 			err = t.o.Store.Append(decided.Writes)
 		}
 		if err == nil {
-			for _, w := range decided.Writes {
-				t.o.Observe(w)
-			}
-			t.perform(decided.Effects)
-			for i, p := range batch {
-				if p.reply != nil {
-					p.reply <- decided.refusals[i]
-				}
-			}
+			t.act(batch, decided)
 			return nil
 		}
 		if !errors.Is(err, journal.ErrFull) || waited >= fullLimit {
@@ -213,6 +247,28 @@ func (t *Tree) take(batch []posted) error {
 		// There is nothing that tells when space returns, so this looks again.
 		batch = append(batch, t.gather(fullPause)...)
 		waited += fullPause
+	}
+}
+
+// act performs what a durable batch orders and answers who asked.
+func (t *Tree) act(batch []posted, decided decisions) {
+	for _, w := range decided.Writes {
+		t.o.Observe(w)
+	}
+	t.perform(decided.Effects)
+	for i, p := range batch[:decided.n] {
+		refusal, refused := decided.refusals[i]
+		switch {
+		case p.reply == nil:
+		case p.settle && !refused:
+			t.settling = append(t.settling, p.reply)
+		default:
+			p.reply <- refusal
+		}
+	}
+	t.queue = append(t.queue, batch[decided.n:]...)
+	for _, in := range decided.Next {
+		t.queue = append(t.queue, posted{input: in})
 	}
 }
 
@@ -243,15 +299,24 @@ func (t *Tree) gather(d time.Duration) []posted {
 type decisions struct {
 	tree.Decision
 	refusals map[int]error
+	n        int // how many of the batch were decided
 }
 
+// decide takes the inputs of a batch in turn. A decision may rest only on what
+// is on disk or goes there with the same line: the tree reads the journals of
+// sessions and they read its own, so where the one follows on a write of the
+// other the batch ends and is made durable first.
 func (t *Tree) decide(batch []posted) (decisions, error) {
-	out := decisions{refusals: map[int]error{}}
-	over := false
+	out := decisions{refusals: map[int]error{}, n: len(batch)}
+	over, session, tree := false, false, false // written so far
 	for i, p := range batch {
 		if over { // nothing is admitted behind the end of the run
 			out.refusals[i] = fault.New(fault.Closing, "the session has ended")
 			continue
+		}
+		if p.input.ForTree() && session || !p.input.ForTree() && tree {
+			out.n = i
+			return out, nil
 		}
 		d, err := t.o.Store.State.Decide(t.o.Decode, t.facts(), p.input)
 		if refusal, ok := errors.AsType[*fault.Error](err); ok {
@@ -261,12 +326,17 @@ func (t *Tree) decide(batch []posted) (decisions, error) {
 		if err != nil {
 			return out, fmt.Errorf("decide %s: %w", p.input.In.Kind(), err)
 		}
+		session = session || len(d.Writes) > 0 && !p.input.ForTree()
+		tree = tree || len(d.Writes) > 0 && p.input.ForTree()
 		out.Writes = append(out.Writes, d.Writes...)
 		out.Effects = append(out.Effects, d.Effects...)
-		over = slices.ContainsFunc(d.Effects, func(e tree.Effect) bool { return e.Effect == effect.EndRun{} })
+		out.Next = append(out.Next, d.Next...)
+		over = slices.ContainsFunc(d.Effects, func(e treeEffect) bool { return e.Effect == effect.EndRun{} })
 	}
 	return out, nil
 }
+
+type treeEffect = tree.Effect
 
 func (t *Tree) facts() session.Facts {
 	var random [4]byte
@@ -278,6 +348,7 @@ func (t *Tree) facts() session.Facts {
 	return session.Facts{
 		Now: time.Now(), Random: binary.LittleEndian.Uint32(random[:]),
 		Live: t.live, Output: t.output, Full: full, Room: room, Fits: schema.Violations,
+		Scratch: t.o.Store.Home.Scratch(t.o.Store.Root),
 	}
 }
 

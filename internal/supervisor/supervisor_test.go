@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -57,8 +58,9 @@ func newHarness(t *testing.T, a answers) *harness {
 	}
 	h := &harness{store: st, kinds: map[string]int{}}
 	h.changed = sync.NewCond(&h.mu)
+	m := &counted{answer: a}
 	h.Tree, err = New(Options{
-		Store: st, Model: &counted{answer: a}, Decode: tool.Decode, OutputCap: 1 << 20, StopGrace: time.Second,
+		Store: st, Models: func(string) (model.Model, error) { return m, nil }, Decode: tool.Decode, OutputCap: 1 << 20, StopGrace: time.Second,
 		Env:    []string{"PATH=/usr/bin:/bin"},
 		Reader: evidence.Reader{Home: home, MaxChars: 24000},
 		Observe: func(w tree.Write) {
@@ -94,7 +96,7 @@ func (h *harness) prompt(dir string) session.Prompt {
 	s := h.store.Root
 	return session.Prompt{
 		Text: "go", Mode: session.OneShot, Limits: session.Limits{CommandTimeoutMS: 60000, StopGraceMS: 1000, InlineOutputBytes: 16384},
-		Context: session.ContextSet{Model: "test", Tools: []byte("[]")}, Create: &session.Created{Session: s, Root: s, Dir: dir},
+		Context: session.ContextSet{Model: "test", Tools: []byte(`[{"name":"` + strings.Join(tool.Names(), `"},{"name":"`) + `"}]`)}, Create: &session.Created{Session: s, Root: s, Dir: dir},
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // bare is a tree without a process host: only what time does to the loop's inputs.
 func bare() *Tree {
-	return &Tree{o: Options{Store: &store.Tree{}}, in: make(chan posted, 64), done: make(chan struct{}), timers: map[string]*time.Timer{}}
+	return &Tree{o: Options{Store: &store.Tree{}}, in: make(chan posted, 64), done: make(chan struct{}), timers: map[timerKey]*time.Timer{}}
 }
 
 // A timer posts its key once its time has come, and never before.
@@ -46,8 +46,8 @@ func TestTimerPosts(t *testing.T) {
 func TestTimerSetAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := bare()
-		tr.setTimer(effect.SetTimer{Key: "wait:a", After: time.Second})
-		tr.setTimer(effect.SetTimer{Key: "wait:a", After: time.Minute})
+		tr.setTimer("", effect.SetTimer{Key: "wait:a", After: time.Second})
+		tr.setTimer("", effect.SetTimer{Key: "wait:a", After: time.Minute})
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
 		if len(tr.in) != 0 {
@@ -66,7 +66,7 @@ func TestTimerAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := bare()
 		tr.in = make(chan posted) // nobody takes it
-		tr.setTimer(effect.SetTimer{Key: "close", After: time.Second})
+		tr.setTimer("", effect.SetTimer{Key: "close", After: time.Second})
 		close(tr.done)
 		time.Sleep(time.Minute)
 		synctest.Wait() // a goroutine that still waits would fail the bubble

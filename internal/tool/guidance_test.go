@@ -26,7 +26,7 @@ func described(t *testing.T, tool string) string {
 // section is the part of the system prompt under a heading.
 func section(t *testing.T, title string) string {
 	t.Helper()
-	_, after, found := strings.Cut(SystemPrompt(Env{Agents: "project text"}), "\n# "+title+"\n")
+	_, after, found := strings.Cut(SystemPrompt(Env{Agents: "project text", Allowance: 2}), "\n# "+title+"\n")
 	if !found {
 		t.Fatalf("no section %s", title)
 	}
@@ -34,7 +34,10 @@ func section(t *testing.T, title string) string {
 	return text
 }
 
-const jobsSection = "Background jobs"
+const (
+	jobsSection      = "Background jobs"
+	delegatesSection = "Delegates"
+)
 
 // TestGuidance holds the wording that the contract fixes. A row names where
 // the words stand: a tool, or a section of the system prompt.
@@ -77,9 +80,11 @@ func TestGuidance(t *testing.T) {
 		{"stop, prompt", jobsSection, []string{`Use job_stop only to cancel or stop work`, `It deletes no output or history and acknowledges no result.`}},
 		// clause: JC-050
 		{"inventory", "job_list", []string{
-			`Use it to recover known job_... identities and inspect durable state; do not call it repeatedly to wait for completion`,
+			`Use it to recover known job_... and dlg_... identities and inspect durable state; do not call it repeatedly to wait for completion`,
 			`Branch on status; reason is diagnostic detail, except runtime_lost, run_timeout and stop_pending.`}},
 		{"inventory, prompt", jobsSection, []string{`Branch on status. Treat reason as detail, except runtime_lost, run_timeout and stop_pending.`}},
+		// clause: JC-373
+		{"inventory of both", "job_list", []string{`known job_... and dlg_... identities`}},
 		// clause: JC-052
 		{"no waiting read", "read_transcript", []string{`Completion is notification-driven; do not poll this waiting for a job to finish.`}},
 		// clause: JC-053
@@ -114,13 +119,65 @@ func TestGuidance(t *testing.T) {
 		{"limits of list", "job_list", []string{`1 or more; default 50; above 100 means 100`, `0 or more; default 0`}},
 		{"limits of reads", "read_transcript", []string{`16 KiB page`, `0 to 20`}},
 		{"limits of tasks", "tasks", []string{`At most 100 tasks; title 200 characters, prompt 8 KiB, note 500 characters.`}},
+		// clause: JC-034
+		{"create", "delegate", []string{
+			`It returns once one stable delegate_id and its initial input are durable`, `It takes no max_wait_ms`, `no handle of a run`}},
+		// clause: JC-035
+		{"brief", "delegate", []string{`prompt is the brief.`, `task_list seeds its task list, one item per step.`}},
+		// clause: JC-037
+		{"created", "delegate", []string{`delegate_id (dlg_...), child_session_id, transcript_ref, status and resumable, never job_...`}},
+		// clause: JC-054
+		{"fresh", "delegate", []string{`Start a fresh stable delegate conversation`}},
+		// clause: JC-163
+		{"facts", "delegate", []string{`The session starts clean by default`, `put the relevant facts, decisions and excerpts into it`}},
+		{"what a brief says", "delegate", []string{`what the delegate owns, how to verify the result, and what to report back`}},
+		// clause: RC-005
+		{"proof", "delegate", []string{`status="completed" does not prove that the work is right: read message, structured_result and artifacts, then run the task's acceptance check.`}},
+		{"proof, prompt", delegatesSection, []string{`completed does not prove that the work is right`, `run the task's acceptance check`}},
+		// clause: JC-038 JC-055
+		{"follow up", "delegate_send", []string{
+			`Send a follow-up message to a delegate_id; running delegates receive it live, while idle delegates start their next private run through the same call when resumable.`}},
+		{"follow up, prompt", delegatesSection, []string{
+			`A running delegate is steered and reads the message at its next step; an idle, resumable one starts its next private run through the same call`}},
+		// clause: JC-039 JC-245
+		{"own ones", "delegate_send", []string{
+			`It reaches only your own delegates`, `A delegate reaches its parent only through communicate: end_turn=false for an update, end_turn=true for its final report.`}},
+		{"own ones, prompt", delegatesSection, []string{
+			`To follow up: delegate_send(to="dlg_...").`, `It reaches only your own delegates.`,
+			`A delegate reaches its parent only through communicate: end_turn=false for an update, end_turn=true for its final report.`}},
+		{"limits of send", "delegate_send", []string{`wait so long for its answer, at most 60000`, `timed_out=true means only that the wait ended`}},
+		// clause: JC-040
+		{"updates", "delegate's communicate", []string{
+			`send one only when the parent needs to know something or act, never as narration`, `end_turn=true is your final report: it ends the turn and the parent receives it; finish with it.`}},
+		// clause: JC-043
+		{"frames", delegatesSection, []string{`Evener injects a <delegate-notification delegate_id="dlg_..." kind="report"> when its run ends`}},
+		{"frames, delegate", "delegate", []string{`<delegate-notification delegate_id="dlg_..." kind="report">`}},
+		// clause: JC-044
+		{"children's attention", delegatesSection, []string{`Your delegates handle their own children's attention`}},
+		// clause: JC-047
+		{"metadata of delegates", "job_status", []string{
+			`running or idle, last_outcome, times, resumable and the transcript_ref of its session; never its report, which comes by itself and is not settled by looking`}},
+		// clause: JC-640
+		{"no resuming", jobsSection, []string{`Shell processes do not resume by themselves after a restart of Evener`}},
+		{"no resuming, delegates", delegatesSection, []string{`A run does not resume by itself after a restart of Evener: it is reported as failed with reason runtime_lost`}},
+		// clause: JC-641
+		{"no replacement", delegatesSection, []string{`A job: ref is shell output only and no replacement for that.`}},
+		// clause: JC-642
+		{"refs are no targets", jobsSection, []string{`Job tools take a job_id, never a transcript_ref.`}},
+		{"refs are no targets, delegates", delegatesSection, []string{
+			`Control tools take dlg_..., never a transcript_ref.`, `delegate never continues a conversation that exists.`}},
+		{"refs are no targets, delegate", "delegate", []string{`An existing delegate goes on through delegate_send, never through delegate.`}},
+		{"whole subtree", "job_stop", []string{`A delegate (dlg_...) is stopped with everything below it, always`}},
 		{"ends", "communicate", []string{`end_turn=true is your final report and ends the turn; end_turn=false is a checkpoint`}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			text := ""
-			if row.where == jobsSection {
-				text = section(t, jobsSection)
-			} else {
+			switch row.where {
+			case jobsSection, delegatesSection:
+				text = section(t, row.where)
+			case "delegate's communicate":
+				text = communicateDelegateText
+			default:
 				text = described(t, row.where)
 			}
 			for _, w := range row.words {
@@ -160,7 +217,10 @@ func TestGuidanceTwice(t *testing.T) {
 
 // all is every text that the model is given.
 func all(t *testing.T) map[string]string {
-	texts := map[string]string{"the system prompt": SystemPrompt(Env{})}
+	texts := map[string]string{
+		"the system prompt": SystemPrompt(Env{Allowance: 2}), "the communicate of a delegate": communicateDelegateText,
+		"the prompt of a coordinator": SystemPrompt(Env{Delegate: true, Allowance: 1}), "the prompt of a leaf": SystemPrompt(Env{Delegate: true}),
+	}
 	for _, name := range names() {
 		texts[name] = described(t, name)
 	}
@@ -170,7 +230,7 @@ func all(t *testing.T) map[string]string {
 // TestBannedPhrases: wording that trains bad habits. Where a text warns of
 // one, the warning is listed here in full; anything else is found.
 //
-// clause: JC-052 JC-053
+// clause: JC-052 JC-053 JC-054 JC-055
 func TestBannedPhrases(t *testing.T) {
 	banned := regexp.MustCompile(`(?i)` + strings.Join([]string{
 		`subscri\w+`,
@@ -181,12 +241,15 @@ func TestBannedPhrases(t *testing.T) {
 		`poll(s|ing)?\b`,
 		`resumes? (an? |the )?(old|earlier|existing|previous)`,
 		`idle[ -]policy`,
+		`(prior|old|earlier|previous) agent`,
 		`unbounded`,
 		`free(s|ing)? (the )?(output|history)`,
 		`job: reads? (a |the )?delegate`,
 	}, "|"))
 	warnings := []string{
 		`there is nothing to call, so do not poll.`,
+		`max_wait_ms then waits for its answer`,
+		`wait so long for its answer`,
 		`calling this in a loop is polling.`,
 		`do not call it repeatedly to wait for completion`,
 		`not as cleanup, not as acknowledgement.`,
@@ -219,7 +282,7 @@ func TestNamesOnlyExistingTools(t *testing.T) {
 	known := []string{
 		"delegate", "delegate_send", "job_watch", "job_status", "job_list", "job_stop", "job_kill", "job_ack", "wait_job", "close_agent",
 		"read_transcript", "find_session_transcripts", "communicate", "ask_user", "shell", "read_file", "write_file", "edit_file", "web_fetch",
-		"grep_search", "glob", "task_list", "agent_id", "delegates", "subagent",
+		"grep_search", "glob", "agent_id", "subagent",
 	}
 	word := regexp.MustCompile(`[a-z_]+`)
 	for where, text := range all(t) {

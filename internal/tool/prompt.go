@@ -20,6 +20,12 @@ var (
 	jobsText string
 	//go:embed prompt/output.md
 	outputText string
+	//go:embed prompt/delegation.md
+	delegationText string
+	//go:embed prompt/leaf.md
+	leafText string
+	//go:embed prompt/coordinator.md
+	coordinatorText string
 )
 
 // Env is what the system prompt says of the world. All of it is given, so
@@ -31,6 +37,10 @@ type Env struct {
 	Shell    string // the program that runs commands, such as bash
 	Git      bool   // Dir is inside a git repository
 
+	Role      string // the prompt of its agent type; empty: none
+	Delegate  bool   // a parent agent gave it the task
+	Allowance int64  // how deep it may delegate; above 0 it has the tool
+
 	Agents     string // content of AGENTS.md; empty: there is none
 	AgentsPath string // where it stands
 
@@ -41,7 +51,20 @@ type Env struct {
 // environment, how background jobs are used, and the project's AGENTS.md, cut
 // at a line end if it is long, with a pointer to the file.
 func SystemPrompt(e Env) string {
-	parts := []string{strings.TrimSpace(baseText), environment(e), strings.TrimSpace(jobsText)}
+	parts := []string{strings.TrimSpace(baseText)}
+	switch {
+	case e.Delegate && e.Allowance > 0:
+		parts = append(parts, fmt.Sprintf(strings.TrimSpace(coordinatorText), e.Allowance))
+	case e.Delegate:
+		parts = append(parts, strings.TrimSpace(leafText))
+	}
+	if role := strings.TrimSpace(e.Role); role != "" {
+		parts = append(parts, "# Your role\n\n"+role)
+	}
+	parts = append(parts, environment(e), strings.TrimSpace(jobsText))
+	if e.Allowance > 0 {
+		parts = append(parts, strings.TrimSpace(delegationText))
+	}
 	if e.OutputSchema {
 		parts = append(parts, strings.TrimSpace(outputText))
 	}

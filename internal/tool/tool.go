@@ -14,8 +14,10 @@
 package tool
 
 import (
+	_ "embed"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"evener/internal/fault"
@@ -30,7 +32,7 @@ type Def struct {
 }
 
 // tools are all tools, in the order in which the model is shown them.
-var tools = []entry{shell, readFile, writeFile, editFile, listFiles, searchFiles, jobStatus, jobList, jobStop, readTranscript, tasks, communicate}
+var tools = []entry{shell, readFile, writeFile, editFile, listFiles, searchFiles, delegate, delegateSend, jobStatus, jobList, jobStop, readTranscript, tasks, communicate}
 
 // An entry is one tool: what is shown of it and how its arguments are read.
 type entry struct {
@@ -58,15 +60,47 @@ func define[T session.Call](name, text string, check func(T) *fault.Error) entry
 	return entry{name: name, text: strings.TrimSpace(text), args: reflect.TypeFor[T](), read: read}
 }
 
-// Definitions lists the tools in a fixed order. Equal programs give equal
+// Definitions lists all tools in a fixed order. Equal programs give equal
 // bytes.
-func Definitions() []Def {
-	defs := make([]Def, len(tools))
-	for i, t := range tools {
-		defs[i] = Def{Name: t.name, Description: t.text, Parameters: schema(t.args)}
+func Definitions() []Def { return DefinitionsFor(Surface{Names: names()}) }
+
+// Surface is what one session is shown.
+type Surface struct {
+	Names    []string        // the tools it may call
+	Delegate bool            // it speaks to a parent agent, not to a user
+	Types    string          // the agent types that it may delegate to, one a line
+	Output   json.RawMessage // JSON Schema of a report's output, in place of the usual one
+}
+
+//go:embed communicate_delegate.md
+var communicateDelegateText string
+
+// DefinitionsFor lists the tools of a session.
+func DefinitionsFor(s Surface) []Def {
+	var defs []Def
+	for _, t := range tools {
+		if !slices.Contains(s.Names, t.name) {
+			continue
+		}
+		d := Def{Name: t.name, Description: t.text, Parameters: schema(t.args)}
+		switch {
+		case t.name == "communicate":
+			if s.Delegate {
+				d.Description = strings.TrimSpace(communicateDelegateText)
+			}
+			if s.Output != nil {
+				d.Parameters = withOutput(d.Parameters, s.Output)
+			}
+		case t.name == "delegate" && s.Types != "":
+			d.Description += "\n\nagent_type, one of:\n" + s.Types
+		}
+		defs = append(defs, d)
 	}
 	return defs
 }
+
+// Names lists all tools in the order in which they are shown.
+func Names() []string { return names() }
 
 // Decode reads one call of a model reply. raw is the arguments' JSON as the
 // model sent it; an empty text and null mean no arguments. A refusal is one

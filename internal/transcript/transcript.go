@@ -22,6 +22,8 @@ type UserSaid struct {
 	// Input is the id that the user's input gave itself.
 	Input  string `json:"input_id,omitempty"`
 	Prompt int64  `json:"prompt,omitempty"` // the queued prompt that this was
+	// Message is the queued message of the owner that this is, in a delegate.
+	Message string `json:"message_id,omitempty"`
 }
 
 // Call is a tool call as the model sent it, with the id that its result bears.

@@ -1,7 +1,11 @@
 // Package tree is one root session with everything below it: the unit that
 // one process owns and one loop decides for. It numbers decisions, so that
-// the journals of a tree merge into one order, and routes each input to its
-// session.
+// the journals of a tree merge into one order, and routes each input.
+//
+// A decision writes one line to one journal: that of a session, or that of the
+// tree, delegates.jsonl. What follows in another journal is an input of its
+// own (Decision.Next), taken once the line is on disk; so whatever a crash
+// leaves, the journals tell what is still owed, and a restart goes on with it.
 package tree
 
 import (
@@ -9,6 +13,7 @@ import (
 	"fmt"
 	"time"
 
+	"evener/internal/delegate"
 	"evener/internal/effect"
 	"evener/internal/id"
 	"evener/internal/job"
@@ -17,28 +22,37 @@ import (
 
 // State is one tree, folded.
 type State struct {
-	Root     id.Session
-	Sessions map[id.Session]*session.State
-	Step     int64 // the highest step of any journal
+	Root      id.Session
+	Sessions  map[id.Session]*session.State
+	Delegates delegate.Tree
+	Step      int64 // the highest step of any journal
 }
 
 // New is the tree of a root that has no history yet.
 func New(root id.Session) *State {
-	return &State{Root: root, Sessions: map[id.Session]*session.State{root: session.New()}}
+	return &State{Root: root, Sessions: map[id.Session]*session.State{root: session.New()}, Delegates: delegate.NewTree()}
 }
 
 // Session is the root session's state.
 func (t *State) Session() *session.State { return t.Sessions[t.Root] }
 
-// Input is an input for one session of the tree.
+// Input is an input for one session of the tree, or for the tree itself where
+// In is one of this package's.
 type Input struct {
-	Session id.Session
+	Session id.Session // whose; of a tree input, who it concerns
 	In      session.Input
+}
+
+// ForTree reports whether the tree decides this input: it may read every
+// journal, so no other may be ahead of the disk.
+func (i Input) ForTree() bool {
+	_, ok := i.In.(treeInput)
+	return ok
 }
 
 // Write is what a decision says to one journal: one line.
 type Write struct {
-	Session id.Session // whose journal
+	Session id.Session // whose journal; empty: the tree's
 	Step    int64
 	At      time.Time
 	Cause   []byte
@@ -55,16 +69,26 @@ type Effect struct {
 type Decision struct {
 	Writes  []Write
 	Effects []Effect
+	// Next are inputs that follow once the writes are on disk.
+	Next []Input
 }
 
 // Decide takes one input. A *fault.Error refuses it and changes nothing; after
 // any other error the state is not to be used again.
 func (t *State) Decide(decode session.Decoder, f session.Facts, in Input) (Decision, error) {
+	f.Now = f.Now.UTC().Truncate(time.Microsecond)
+	if x, ok := in.In.(treeInput); ok {
+		return t.decideTree(decode, f, in.Session, x)
+	}
 	s := t.Sessions[in.Session]
+	if _, begins := in.In.(session.Begin); s == nil && begins {
+		s = session.New()
+		t.Sessions[in.Session] = s
+	}
 	if s == nil {
 		return Decision{}, fmt.Errorf("tree %s: input %s for unknown session %s", t.Root, in.In.Kind(), in.Session)
 	}
-	f.Now = f.Now.UTC().Truncate(time.Microsecond)
+	f.Kin = t.kin(in.Session)
 	step, err := session.Decide(s, decode, f, in.In)
 	if err != nil {
 		return Decision{}, err
@@ -77,14 +101,72 @@ func (t *State) Decide(decode session.Decoder, f session.Facts, in Input) (Decis
 	for _, e := range step.Effects {
 		d.Effects = append(d.Effects, Effect{in.Session, e})
 	}
+	for _, x := range step.Signals {
+		d.Next = append(d.Next, Input{in.Session, Signalled{x}})
+	}
 	return d, nil
+}
+
+// kin is what the rules of a session read of what is below it.
+func (t *State) kin(s id.Session) session.Kin {
+	k := session.Kin{Family: t.Delegates.Len() > 0}
+	if !k.Family {
+		return k
+	}
+	if s == t.Root {
+		k.Working, k.Open = t.working(), t.Delegates.Closing() || t.unsettled()
+		return k
+	}
+	for d := range t.Delegates.OwnedBy(s) {
+		k.Working = k.Working || d.Open || len(d.Owed) > 0
+	}
+	return k
+}
+
+// working reports whether anything below the root runs, is owed, or waits to be driven.
+func (t *State) working() bool {
+	for d := range t.Delegates.All {
+		if d.Open || len(d.Owed) > 0 || d.Stops > 0 || t.drivable(d) {
+			return true
+		}
+	}
+	return false
+}
+
+// unsettled reports whether something below the root still runs that its close
+// must end, or is on its way to an owner.
+func (t *State) unsettled() bool {
+	for d := range t.Delegates.All {
+		if s := t.Sessions[d.Session]; d.Open || len(d.Owed) > 0 || s != nil && len(s.Live()) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Apply folds one line of a session's journal.
 func (t *State) Apply(s id.Session, step int64, at time.Time, events []session.Event) error {
 	t.Step = max(t.Step, step)
+	if t.Sessions[s] == nil {
+		t.Sessions[s] = session.New()
+	}
 	for _, e := range events {
 		if err := t.Sessions[s].Apply(at, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ApplyTree folds one line of the tree's own journal.
+func (t *State) ApplyTree(step int64, at time.Time, events []session.Event) error {
+	t.Step = max(t.Step, step)
+	for _, e := range events {
+		x, ok := e.(delegate.Event)
+		if !ok {
+			return fmt.Errorf("tree %s: %s does not belong into the journal of delegates", t.Root, e.Kind())
+		}
+		if err := t.Delegates.Apply(at, x); err != nil {
 			return err
 		}
 	}

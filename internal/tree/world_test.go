@@ -34,7 +34,12 @@ var stock = session.Limits{
 	MaxTurns: 200, MaxSubagentDepth: 2, JobListChars: 20_000,
 }
 
-var told = session.ContextSet{Model: "script/x", System: "You are a test.", Tools: json.RawMessage(`[]`)}
+var told = session.ContextSet{Model: "script/x", System: "You are a test.", Tools: json.RawMessage(namesOf(tool.Names()))}
+
+// namesOf are tools without their descriptions, which no rule reads.
+func namesOf(names []string) string {
+	return `[{"name":"` + strings.Join(names, `"},{"name":"`) + `"}]`
+}
 
 // world plays everything outside the core for one session: the clock, the
 // disk, processes, timers and the model's end of the line. What is decided
@@ -274,7 +279,7 @@ func (w *world) named(s string) string {
 	for i, j := range w.jobs {
 		s = strings.ReplaceAll(s, string(j), fmt.Sprintf("$j%d", i+1))
 	}
-	return strings.ReplaceAll(s, string(root), "$s")
+	return strings.ReplaceAll(strings.ReplaceAll(s, string(told.Tools), "[]"), string(root), "$s")
 }
 
 // real writes $j1, $j2, … as the ids.

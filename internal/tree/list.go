@@ -1,0 +1,279 @@
+package tree
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"evener/internal/delegate"
+	"evener/internal/fault"
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/session"
+	"evener/internal/text"
+	"evener/internal/transcript"
+)
+
+// Row is a delegate's item of job_list.
+type Row struct {
+	ID           id.Delegate `json:"id"`
+	Type         string      `json:"type"`
+	Status       string      `json:"status"`
+	Name         string      `json:"name,omitempty"`
+	Description  string      `json:"description"`
+	AgentType    string      `json:"agent_type,omitempty"`
+	Model        string      `json:"model"`
+	Owner        id.Session  `json:"owner_session_id"`
+	Parent       id.Delegate `json:"parent_delegate_id,omitempty"`
+	Child        id.Session  `json:"child_session_id"`
+	Ref          string      `json:"transcript_ref"`
+	Resumable    bool        `json:"resumable"`
+	Outcome      *Outcome    `json:"last_outcome,omitempty"`
+	StartedAt    string      `json:"started_at"`
+	LastActivity string      `json:"last_activity"`
+	Depth        *int        `json:"depth,omitempty"`
+}
+
+// StatusView is the answer of job_status for a delegate: metadata only.
+type StatusView struct {
+	ID             id.Delegate `json:"id"`
+	Type           string      `json:"type"`
+	Status         string      `json:"status"`
+	Reason         string      `json:"reason,omitempty"`
+	Name           string      `json:"name,omitempty"`
+	Task           string      `json:"task"`
+	AgentType      string      `json:"agent_type"`
+	Model          string      `json:"model"`
+	Allowance      int64       `json:"delegation_allowance"`
+	Owner          id.Session  `json:"owner_session_id"`
+	Parent         id.Delegate `json:"parent_delegate_id,omitempty"`
+	Child          id.Session  `json:"child_session_id"`
+	Ref            string      `json:"transcript_ref"`
+	Resumable      bool        `json:"resumable"`
+	Outcome        *Outcome    `json:"last_outcome,omitempty"`
+	CreatedAt      string      `json:"created_at"`
+	RunStartedAt   string      `json:"run_started_at"`
+	LatestActivity string      `json:"latest_activity_at"`
+	RunningForMS   int64       `json:"running_for_ms"`
+	QuietForMS     int64       `json:"quiet_for_ms"`
+	Occupancy      *Occupancy  `json:"occupancy,omitempty"`
+}
+
+// Occupancy is how many places of the tree are taken.
+type Occupancy struct {
+	Running    int64 `json:"running_delegates"`
+	RunningCap int64 `json:"running_delegates_cap"`
+	Drives     int64 `json:"attention_drives"`
+	DrivesCap  int64 `json:"attention_drives_cap"`
+}
+
+func (t *State) occupancy() *Occupancy {
+	l := t.Session().Run.Limits
+	return &Occupancy{t.Delegates.Running, l.MaxConcurrentDelegates, t.Delegates.Driving, l.AttentionDriveLimit}
+}
+
+// activity is the latest moment at which something of the delegate was seen.
+func (t *State) activity(d *delegate.State) time.Time {
+	at := d.StartedAt
+	if s := t.Sessions[d.Session]; s != nil && s.LastAt.After(at) {
+		at = s.LastAt
+	}
+	if d.Last != nil && d.Last.EndedAt.After(at) {
+		at = d.Last.EndedAt
+	}
+	return at
+}
+
+func outcome(d *delegate.State) *Outcome {
+	if d.Last == nil {
+		return nil
+	}
+	return &Outcome{d.Last.Status, d.Last.Reason, d.Last.Error, job.Stamp(d.Last.EndedAt)}
+}
+
+// StatusOf is a delegate as job_status shows it.
+func (t *State) StatusOf(d *delegate.State, now time.Time) StatusView {
+	v := StatusView{
+		ID: d.ID, Type: "delegate", Status: d.Status(), Name: d.Descriptor.Name, Task: d.Task, AgentType: d.Descriptor.AgentType,
+		Model: d.Descriptor.Model, Allowance: d.Descriptor.Allowance, Owner: d.Owner, Parent: d.Parent, Child: d.Session, Ref: d.Ref(), Resumable: true,
+		Outcome: outcome(d), CreatedAt: job.Stamp(d.CreatedAt), RunStartedAt: job.Stamp(d.StartedAt), LatestActivity: job.Stamp(t.activity(d)),
+		Occupancy: t.occupancy(),
+	}
+	end := now
+	if !d.Open && d.Last != nil {
+		end = d.Last.EndedAt
+	}
+	if d.Open && d.Stops > 0 {
+		v.Reason = delegate.StopPending
+	}
+	v.RunningForMS = max(0, end.Sub(d.StartedAt).Milliseconds())
+	v.QuietForMS = max(0, now.Sub(t.activity(d)).Milliseconds())
+	return v
+}
+
+// RowOf is a delegate as job_list shows it.
+func (t *State) RowOf(d *delegate.State) Row {
+	return Row{
+		ID: d.ID, Type: "delegate", Status: d.Status(), Name: d.Descriptor.Name, Description: text.Preview(d.Task, 400), AgentType: d.Descriptor.AgentType,
+		Model: d.Descriptor.Model, Owner: d.Owner, Parent: d.Parent, Child: d.Session, Ref: d.Ref(), Resumable: true, Outcome: outcome(d),
+		StartedAt: job.Stamp(d.StartedAt), LastActivity: job.Stamp(t.activity(d)),
+	}
+}
+
+// status answers for a delegate, or for a shell job of one, that the caller can
+// list. It consumes nothing: what is owed is owed to the owner.
+func (w *work) status(s id.Session, c transcript.Call, a session.JobStatusCall) {
+	if j, ok := id.ParseJob(a.Target); ok {
+		x := w.t.nestedJob(j)
+		if x == nil || w.t.directAbove(s, j.Owner()) == "" {
+			w.refuse(s, c.ID, fault.New(fault.TargetNotFound, "job_status: no job %s that you can see; job_list shows the jobs there are", j))
+			return
+		}
+		v := job.View(x, w.liveOf(x), w.f.Now)
+		v.ParentDelegate = w.t.Sessions[j.Owner()].Delegate
+		w.answer(s, c.ID, v)
+		return
+	}
+	d := w.t.Delegates.Get(id.Delegate(a.Target))
+	if d == nil || d.Owner != s && w.t.directAbove(s, d.Owner) == "" {
+		w.refuse(s, c.ID, fault.New(fault.TargetNotFound, "job_status: no delegate %q that you can see; job_list shows those there are", text.Preview(a.Target, 80)))
+		return
+	}
+	w.answer(s, c.ID, w.t.StatusOf(d, w.f.Now))
+}
+
+func (w *work) liveOf(x *job.State) job.Live {
+	if x.Terminal() {
+		return job.Live{Job: x.ID}
+	}
+	return w.f.Live(x.ID)
+}
+
+// ListResult is the answer of job_list in a tree with delegates.
+type ListResult struct {
+	Items      []any      `json:"items"`
+	Count      int        `json:"count"`
+	Allowance  int64      `json:"delegation_allowance,omitempty"` // only above 1
+	TotalCount int        `json:"total_count"`
+	Occupancy  *Occupancy `json:"occupancy"`
+}
+
+// listed is a row on its way: it is made only if the page shows it.
+type listed struct {
+	at   time.Time
+	id   string
+	row  func() any
+	line func(preview int) string
+}
+
+// list answers with one page of what the caller can see, newest activity first.
+func (w *work) list(s id.Session, c transcript.Call, a session.JobListCall) {
+	page, err := job.Page(a.Limit, a.Offset)
+	if err != nil {
+		w.refuse(s, c.ID, err)
+		return
+	}
+	all := w.rows(s, a)
+	slices.SortFunc(all, func(a, b listed) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.id, b.id)) })
+	from := min(page.Offset, len(all))
+	shown := all[from:min(from+page.Limit, len(all))]
+	r := ListResult{Items: []any{}, Count: len(shown), TotalCount: len(all), Occupancy: w.t.occupancy()}
+	for _, x := range shown {
+		r.Items = append(r.Items, x.row())
+	}
+	if n := w.allowance(s); n > 1 {
+		r.Allowance = n
+	}
+	lines := make([]func(int) string, len(shown))
+	for i, x := range shown {
+		lines[i] = x.line
+	}
+	note := fmt.Sprintf("\ndelegate jobs running: %d of %d; attention drives: %d of %d", r.Occupancy.Running, r.Occupancy.RunningCap, r.Occupancy.Drives, r.Occupancy.DrivesCap)
+	text := job.ListLines(lines, len(all), page, int(w.limits().JobListChars))
+	w.tell(s, session.CallDone{Call: c.ID, Text: text + note, Data: encode(r)})
+}
+
+func (w *work) rows(s id.Session, a session.JobListCall) []listed {
+	all := w.rowsOf(s, a, nil)
+	if !a.IncludeNested && !a.IncludeDescendants {
+		return all
+	}
+	below := map[id.Session]int{s: 0}
+	if a.IncludeDescendants {
+		zero := 0
+		all = w.rowsOf(s, a, &zero)
+	}
+	for d := range w.t.Delegates.All {
+		up, ok := below[d.Owner]
+		if !ok || up > 0 && !a.IncludeDescendants {
+			continue
+		}
+		depth := up + 1
+		below[d.Session] = depth
+		if a.IncludeDescendants {
+			all = append(all, w.rowsOf(d.Session, a, &depth)...)
+		} else {
+			all = append(all, w.shells(d.Session, a, nil)...)
+		}
+	}
+	return all
+}
+
+// rowsOf lists what a session owns: shell jobs and direct delegates.
+func (w *work) rowsOf(s id.Session, a session.JobListCall, depth *int) []listed {
+	out := w.shells(s, a, depth)
+	if len(a.Type) > 0 && !slices.Contains(a.Type, "delegate") {
+		return out
+	}
+	for d := range w.t.Delegates.OwnedBy(s) {
+		if len(a.Status) > 0 && !slices.Contains(a.Status, d.Status()) &&
+			(d.Open || d.Last == nil || !slices.Contains(a.Status, string(d.Last.Status))) {
+			continue
+		}
+		out = append(out, listed{at: w.t.activity(d), id: string(d.ID),
+			row:  func() any { r := w.t.RowOf(d); r.Depth = depth; return r },
+			line: func(n int) string { return w.t.lineOf(d, n) }})
+	}
+	return out
+}
+
+func (w *work) shells(s id.Session, a session.JobListCall, depth *int) []listed {
+	x := w.t.Sessions[s]
+	if x == nil || len(a.Type) > 0 && !slices.Contains(a.Type, "shell") {
+		return nil
+	}
+	var out []listed
+	for _, j := range x.Jobs() {
+		if len(a.Status) > 0 && !slices.Contains(a.Status, string(j.Public())) {
+			continue
+		}
+		l := job.List(j, w.liveOf(j))
+		row := func() job.Row {
+			r := job.RowOf(j, l.Live)
+			r.ParentDelegate, r.Depth = x.Delegate, depth
+			return r
+		}
+		out = append(out, listed{at: l.At(), id: string(j.ID), row: func() any { return row() }, line: func(n int) string { return job.Line(row(), n) }})
+	}
+	return out
+}
+
+// lineOf is a delegate's line in the text of job_list.
+func (t *State) lineOf(d *delegate.State, preview int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s delegate %s", d.ID, d.Status())
+	if d.Last != nil && !d.Open {
+		fmt.Fprintf(&b, " (last: %s", d.Last.Status)
+		if d.Last.Reason != "" {
+			b.WriteString("/" + d.Last.Reason)
+		}
+		b.WriteString(")")
+	}
+	fmt.Fprintf(&b, " %s last_activity=%s", d.Ref(), job.Stamp(t.activity(d)))
+	if p := text.Preview(strings.TrimSpace(d.Descriptor.Name+" "+d.Task), preview); p != "" {
+		b.WriteString(" " + p)
+	}
+	return b.String()
+}
