@@ -25,6 +25,7 @@ type live struct {
 	root    id.Session
 	model   string
 	state   string // where its files lie
+	living  bool   // prompts come in and answers go out on pipes
 	spinner []rune
 	color   bool
 	suspend chan os.Signal // the user's Ctrl-Z
@@ -52,7 +53,7 @@ func newLive(r *runner) *live {
 		return nil
 	}
 	now := time.Now()
-	l := &live{root: r.tree.Root, model: r.config.Model, state: nearby(e.dir, r.tree.Home.Sessions), begun: now, since: now, spinner: spinnerFor(e.getenv), jobs: map[id.Job]time.Time{}}
+	l := &live{root: r.tree.Root, model: r.config.Model, state: nearby(e.dir, r.tree.Home.Sessions), living: r.options.living(), begun: now, since: now, spinner: spinnerFor(e.getenv), jobs: map[id.Job]time.Time{}}
 	l.color = obeys(e.getenv) && e.getenv("NO_COLOR") == ""
 	opts := term.Options{Out: f, Width: func() int { return columns(f) }, Color: l.color}
 	if obeys(e.getenv) {
@@ -139,6 +140,10 @@ func (l *live) rows(e host.Event) []term.Row {
 	own := e.Session == l.root
 	at := instant(e.At)
 	switch d := e.Data.(type) {
+	case transcript.UserSaid:
+		if own && l.living && !d.Note {
+			return []term.Row{{Spans: []term.Span{{Text: "» "}, {Text: firstLine(d.Text), Mark: term.Bold}}}}
+		}
 	case transcript.AssistantSaid:
 		l.in, l.out = l.in+d.Usage.Input, l.out+d.Usage.Output
 		if own {
@@ -193,8 +198,12 @@ func (l *live) phase(doing string) { l.doing, l.since = doing, time.Now() }
 // said shows what the model says beside its calls, and the first call. Text
 // without calls is an answer, which is printed where answers go.
 func (l *live) said(d transcript.AssistantSaid, at time.Time) (rows []term.Row) {
-	if len(d.Calls) > 0 && strings.TrimSpace(d.Text) != "" {
+	switch {
+	case strings.TrimSpace(d.Text) == "":
+	case len(d.Calls) > 0:
 		rows = append(rows, term.Row{Spans: []term.Span{{Text: firstLine(d.Text), Mark: term.Dim}}})
+	case l.living:
+		rows = append(rows, word(d.Text))
 	}
 	l.calls = d.Calls
 	return append(rows, l.next(at)...)
@@ -227,15 +236,22 @@ func (l *live) answered(d transcript.Answered, at time.Time) (rows []term.Row) {
 	return append(rows, l.next(at)...)
 }
 
-func (l *live) communicated(d host.CommunicateData, at time.Time) (rows []term.Row) {
-	if d.EndTurn {
+func (l *live) communicated(d host.CommunicateData, at time.Time) []term.Row {
+	switch {
+	case d.EndTurn && l.living: // its result is an event of its own
+		return []term.Row{word(d.Message)}
+	case d.EndTurn: // it is printed as the report
 		return nil
 	}
-	rows = append(rows, term.Row{Wrap: true, Spans: []term.Span{{Text: "• "}, {Text: strings.TrimSpace(d.Message)}}})
 	if len(l.calls) > 0 {
 		l.calls = l.calls[1:]
 	}
-	return append(rows, l.next(at)...)
+	return append([]term.Row{word(d.Message)}, l.next(at)...)
+}
+
+// word is what the model has to say, whole.
+func word(message string) term.Row {
+	return term.Row{Wrap: true, Spans: []term.Span{{Text: "• "}, {Text: strings.TrimSpace(message)}}}
 }
 
 func (l *live) job(e host.Event, d host.JobData, at time.Time) term.Row {

@@ -22,7 +22,7 @@ import (
 )
 
 // Tick is how often the status line is drawn while it shows something.
-const Tick = 120 * time.Millisecond
+const Tick = 150 * time.Millisecond
 
 // erase clears from the cursor on, also below: where the terminal became
 // narrower, it may have broken the status line in two.
