@@ -2,11 +2,35 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
+
+// tty is the terminal of a started command.
+type tty struct {
+	*screen
+	master *os.File
+}
+
+// check fails the script if the terminal saw what it may not see.
+func (t *tty) check(ts *testscript.TestScript) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.faults) > 0 {
+		ts.Fatalf("%s", strings.Join(t.faults, "\n"))
+	}
+	if t.x > 0 || t.y != len(t.rows)-1 || len(t.rows[t.y]) > 0 {
+		ts.Fatalf("the last line is not left empty: %q", t.rows[t.y])
+	}
+}
 
 // screen is a small terminal: it takes what a program writes to one, keeps all
 // that scrolled away, and notes what may not happen there. It measures text by

@@ -21,12 +21,6 @@ func init() {
 	commands["shown"] = cmdShown
 }
 
-// tty is the terminal of a started command.
-type tty struct {
-	*screen
-	master *os.File
-}
-
 // terminal NAME WxH COMMAND...: start, with a terminal of this size for standard
 // input, output and error. What it shows in the end goes to NAME.out with times
 // and ids masked, every byte it was sent to NAME.raw. join fails when a line did
@@ -126,21 +120,6 @@ func cmdShown(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}()
 	eventually(ts, args[1]+" on the terminal of "+args[0], func() bool { return re.MatchString(t.text()) })
-}
-
-// check fails the script if the terminal saw what it may not see.
-func (t *tty) check(ts *testscript.TestScript) {
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.faults) > 0 {
-		ts.Fatalf("%s", strings.Join(t.faults, "\n"))
-	}
-	if t.x > 0 || t.y != len(t.rows)-1 || len(t.rows[t.y]) > 0 {
-		ts.Fatalf("the last line is not left empty: %q", t.rows[t.y])
-	}
 }
 
 var masks = []struct {
