@@ -31,6 +31,9 @@ A resumed session goes on in its own directory. --resume-last takes, of the sess
 the working directory, the one that was active last, and says which; archived sessions
 and those of delegates do not count, and one that another process holds is refused, not passed over.
 
+--resume-with begins a new session with the conversation of another, up to its last turn that
+has ended; the other is only read, and may be live.
+
 --model openai/NAME asks the endpoint of --base-url or OPENAI_BASE_URL, with the key in
 OPENAI_API_KEY if it wants one; PROVIDER/NAME one that the user's configuration names.
 --model exec/NAME runs a command of that configuration for each reply. --model script/FILE

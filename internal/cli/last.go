@@ -70,7 +70,7 @@ func sameDir(a, b string) bool {
 // sayResumed names a session that the user did not.
 func (e *env) sayResumed(s *session.State) {
 	title := ""
-	for _, x := range s.Transcript.Entries {
+	for _, x := range s.Own() {
 		if x.Role == transcript.User {
 			title = ": " + text.Preview(x.Text, 60)
 			break

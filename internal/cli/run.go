@@ -25,6 +25,7 @@ const maxPrompt = 4 << 20
 type runOptions struct {
 	resume     string
 	resumeLast bool
+	resumeWith string
 	verbose    bool
 	input      string
 	guess      string // what the prompt may have been meant as
@@ -36,6 +37,7 @@ func runFlags(fs *flag.FlagSet, set config.Flags) *runOptions {
 	fs.StringVar(&o.resume, "resume", "", "go on with the `session` of this id")
 	fs.BoolVar(&o.resumeLast, "resume-last", false, "go on with the session of this directory that was active last")
 	fs.StringVar(&o.input, "input", "", "`jsonl`: a living session that reads prompts from standard input, one object a line")
+	fs.StringVar(&o.resumeWith, "resume-with", "", "begin a new session with the conversation of the `session` of this id")
 	fs.BoolVar(&o.verbose, "verbose", false, "every event as a line of JSON on standard error")
 	return o
 }
@@ -51,10 +53,14 @@ func run(e *env, args []string) int {
 	} else if err != nil {
 		return e.fail(exitUsage, nearFlag(fs, err), "%s; see evener help", flagError(err))
 	}
-	empty := false // --resume "$ID" of a script without an id must not begin a new session
-	fs.Visit(func(f *flag.Flag) { empty = empty || f.Name == "resume" && o.resume == "" })
-	if empty {
-		return e.fail(exitUsage, "evener sessions lists those there are", "--resume needs a session id")
+	empty := "" // --resume "$ID" of a script without an id must not begin a new session
+	fs.Visit(func(f *flag.Flag) {
+		if f.Name == "resume" && o.resume == "" || f.Name == "resume-with" && o.resumeWith == "" {
+			empty = f.Name
+		}
+	})
+	if empty != "" {
+		return e.fail(exitUsage, "evener sessions lists those there are", "--%s needs a session id", empty)
 	}
 	cfg, err := e.load(o.flags)
 	if err != nil {
@@ -136,9 +142,12 @@ func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
 	}
 	boot := proc.BootID()
 	var t *store.Tree
-	if target != "" {
+	switch {
+	case o.resumeWith != "":
+		t, err = e.fork(o, home, target, boot)
+	case target != "":
 		t, err = store.Resume(home, target, version, boot)
-	} else {
+	default:
 		t, err = store.Create(home, id.MintSession(time.Now(), entropy()), version, boot)
 	}
 	if err != nil {
@@ -151,15 +160,19 @@ func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
 	return r.run(m, prompt)
 }
 
-// resumeTarget is the session to go on with, or none for a new one.
+// resumeTarget is the session to go on with, or whose conversation to begin
+// with, or none for a new one.
 func (e *env) resumeTarget(o *runOptions, home store.Home) (id.Session, int, bool) {
 	switch {
 	case o.resume != "" && o.resumeLast:
 		return "", e.fail(exitUsage, "", "--resume and --resume-last exclude each other"), false
-	case o.resume != "":
-		s, ok := id.ParseSession(o.resume)
+	case o.resumeWith != "" && (o.resume != "" || o.resumeLast):
+		return "", e.fail(exitUsage, "", "--resume-with begins a new session, --resume and --resume-last go on with one; they exclude each other"), false
+	case o.resume != "" || o.resumeWith != "":
+		name := o.resume + o.resumeWith
+		s, ok := id.ParseSession(name)
 		if !ok || !home.Has(s) {
-			return "", e.fail(exitUsage, "", "no session %q in %s; evener sessions lists those there are", o.resume, home.Sessions), false
+			return "", e.fail(exitUsage, "", "no session %q in %s; evener sessions lists those there are", name, home.Sessions), false
 		}
 		return s, exitOK, true
 	case o.resumeLast:

@@ -78,6 +78,9 @@ type sessionStarted struct {
 	Mode  session.Mode `json:"mode"`
 	Model string       `json:"model"`
 	Dir   string       `json:"dir"`
+	// where the conversation comes from that the session begins with
+	Parent     id.Session `json:"parent_session_id,omitempty"`
+	Divergence int64      `json:"divergence_turn,omitempty"`
 }
 
 // TasksData is the payload of TASKS: the whole list, as a client draws it.
@@ -114,6 +117,7 @@ type Projector struct {
 	tasks  map[id.Session]*task.State
 	model  map[id.Session]string
 	dir    map[id.Session]string
+	fork   map[id.Session]session.Forked
 
 	root      id.Session
 	turns     map[id.Session]session.Turn // those that are open, as far as their results need it
@@ -129,7 +133,7 @@ type callKey struct {
 // NewProjector begins at the state that the writes go on from.
 func NewProjector(decode session.Decoder, t *tree.State) *Projector {
 	p := &Projector{
-		decode: decode, said: map[callKey]transcript.Call{}, jobs: map[id.Job]job.Intended{}, model: map[id.Session]string{}, dir: map[id.Session]string{},
+		decode: decode, said: map[callKey]transcript.Call{}, jobs: map[id.Job]job.Intended{}, model: map[id.Session]string{}, dir: map[id.Session]string{}, fork: map[id.Session]session.Forked{},
 		root: t.Root, turns: map[id.Session]session.Turn{}, tasks: map[id.Session]*task.State{}, delegates: t.Delegates.Clone(),
 	}
 	for name, s := range t.Sessions {
@@ -138,7 +142,7 @@ func NewProjector(decode session.Decoder, t *tree.State) *Projector {
 		if s.Turn != nil {
 			p.turns[name] = *s.Turn
 		}
-		p.model[name], p.dir[name] = s.Context.Model, s.Dir
+		p.model[name], p.dir[name], p.fork[name] = s.Context.Model, s.Dir, s.Fork
 		for _, x := range s.Live() { // what a lost process left: their start may have been told already
 			mode := x.Mode
 			if x.Promoted {
@@ -221,7 +225,7 @@ func (p *Projector) project(s id.Session, e session.Event, line []session.Event)
 				p.model[s] = c.Model
 			}
 		}
-		return "SESSION_START", sessionStarted{e.Run, e.Mode, p.model[s], p.dir[s]}
+		return "SESSION_START", sessionStarted{e.Run, e.Mode, p.model[s], p.dir[s], p.fork[s].Parent, p.fork[s].Divergence}
 	case session.InputEnded:
 		return "INPUT_END", e
 	case session.PromptQueued:

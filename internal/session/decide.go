@@ -75,6 +75,10 @@ func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
 		}
 	case EndInput:
 		w.endInput()
+	case Inherit:
+		if err := w.inherit(in); err != nil {
+			return Step{}, err
+		}
 	case Replied:
 		w.replied(in)
 	case ModelFailed:

@@ -41,6 +41,14 @@ type Interrupt struct {
 // EndInput says that a living session gets no more prompts.
 type EndInput struct{}
 
+// Inherit writes the beginning of a session that begins with another's
+// conversation: first where it comes from, then its entries.
+type Inherit struct {
+	Create  *Created               `json:"-"` // with Fork, in the first
+	Fork    *Forked                `json:"-"`
+	Entries []transcript.Inherited `json:"-"`
+}
+
 // Replied is a model's whole reply to a request.
 type Replied struct {
 	Request int64                    `json:"request"`
@@ -204,6 +212,7 @@ func (Prompt) Kind() string       { return "prompt" }
 func (Open) Kind() string         { return "open" }
 func (Interrupt) Kind() string    { return "interrupt" }
 func (EndInput) Kind() string     { return "input.ended" }
+func (Inherit) Kind() string      { return "inherit" }
 func (Replied) Kind() string      { return "model.replied" }
 func (ModelFailed) Kind() string  { return "model.failed" }
 func (Launched) Kind() string     { return "process.launched" }

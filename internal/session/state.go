@@ -18,6 +18,7 @@ type State struct {
 	Root    id.Session
 	Dir     string
 	Created time.Time
+	Fork    Forked // where the conversation comes from that it begins with
 	// Archived: put away since the last run.
 	Archived bool
 
@@ -185,6 +186,8 @@ func (s *State) Apply(at time.Time, e Event) error {
 		s.ID, s.Root, s.Dir, s.Created, s.Parent, s.Delegate = e.Session, e.Root, e.Dir, at, e.Parent, e.Delegate
 	case ContextSet:
 		return s.applyContext(e)
+	case Forked, transcript.Inherited:
+		return s.applyFork(e)
 	case MessageQueued, SendWaiting, StopBegan, StopEnded:
 		return s.applyTree(e)
 	case FileSeen:

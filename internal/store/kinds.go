@@ -30,12 +30,12 @@ import (
 // an unknown field of a known one, fail closed: a program that does not know
 // what a line says must not go on from it.
 var kinds = table(
-	kind[session.Created], kind[session.ContextSet], kind[session.Archived], kind[session.Unarchived],
+	kind[session.Created], kind[session.Forked], kind[session.ContextSet], kind[session.Archived], kind[session.Unarchived],
 	kind[session.FileSeen],
 	kind[session.PromptQueued], kind[session.PromptDropped],
 	kind[session.RunStarted], kind[session.InputEnded], kind[session.JobsAwaited], kind[session.WaitExpired], kind[session.RunEnding], kind[session.RunEnded],
 	kind[session.TurnStarted], kind[session.Requested], kind[session.Reported], kind[session.OutputRefused], kind[session.InterruptRequested], kind[session.TurnEnded],
-	kind[transcript.UserSaid], kind[transcript.AssistantSaid], kind[transcript.Answered],
+	kind[transcript.Inherited], kind[transcript.UserSaid], kind[transcript.AssistantSaid], kind[transcript.Answered],
 	kind[session.MessageQueued], kind[session.SendWaiting], kind[session.StopBegan], kind[session.StopEnded],
 	kind[attention.Armed], kind[attention.DelegateArmed], kind[attention.Consumed], kind[attention.Discarded], kind[attention.SettledInline],
 	kind[job.Intended], kind[job.Started], kind[job.Promoted], kind[job.StopRequested], kind[job.Finished], kind[job.OutputPruned],
@@ -155,7 +155,7 @@ var asidePrefix = []byte(`{"file_sha256":"`)
 func decode(h Home, s id.Session, kind string, data []byte) (session.Event, error) {
 	d := kinds[kind]
 	if d == nil {
-		return nil, fmt.Errorf("unknown kind %q: written by a later version?", kind)
+		return nil, unknownKind(kind)
 	}
 	if bytes.HasPrefix(data, asidePrefix) {
 		var err error
@@ -168,6 +168,10 @@ func decode(h Home, s id.Session, kind string, data []byte) (session.Event, erro
 		return nil, fmt.Errorf("%s: %w", kind, err)
 	}
 	return e, nil
+}
+
+func unknownKind(kind string) error {
+	return fmt.Errorf("unknown kind %q: written by a later version?", kind)
 }
 
 func fetchAside(h Home, s id.Session, data []byte) ([]byte, error) {

@@ -21,6 +21,8 @@ import (
 type Meta struct {
 	Session     id.Session `json:"session_id"`
 	Root        id.Session `json:"root_session_id"`
+	Parent      id.Session `json:"parent_session_id,omitempty"` // of a delegate the owner, of another session whose conversation it begins with
+	Divergence  int64      `json:"divergence_turn,omitempty"`   // its first turn of its own, then
 	Dir         string     `json:"dir"`
 	Model       string     `json:"model"`
 	Created     time.Time  `json:"created_at"`
@@ -42,7 +44,8 @@ func metaOf(s *session.State, size int64) Meta {
 	if s.Run.Open {
 		m.Outcome = "open"
 	}
-	for _, e := range s.Transcript.Entries {
+	m.Parent, m.Divergence = cmp.Or(s.Parent, s.Fork.Parent), s.Fork.Divergence
+	for _, e := range s.Own() {
 		if e.Role == transcript.User {
 			m.Title = text.Preview(e.Text, 80)
 			break

@@ -70,6 +70,11 @@ func Resume(h Home, s id.Session, version, bootID string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	return openTree(h, s, lock, version)
+}
+
+// openTree folds a tree whose lock is taken; on an error it gives the lock back.
+func openTree(h Home, s id.Session, lock *os.File, version string) (*Tree, error) {
 	t := &Tree{Home: h, Root: s, Lock: lock, State: tree.New(s), Seqs: map[string]int64{}, journals: map[id.Session]*journal.Journal{},
 		options: journal.Options{Version: version}}
 	if err := t.openAll(); err != nil {

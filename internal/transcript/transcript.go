@@ -150,6 +150,8 @@ func (s *State) Apply(e Event) error {
 		}
 		s.open = s.open[1:]
 		s.push(Entry{Role: Tool, Text: e.Shown(), Call: e.Call, Name: e.Name})
+	case Inherited:
+		return s.inherit(e)
 	default:
 		return fmt.Errorf("transcript: unknown event %T", e)
 	}

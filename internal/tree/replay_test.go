@@ -147,6 +147,8 @@ func (l line) input() session.Input {
 		return read[session.Interrupt](l.t, l.cause)
 	case "input.ended":
 		return session.EndInput{}
+	case "inherit":
+		return l.inherit()
 	case "model.replied":
 		in := read[session.Replied](l.t, l.cause)
 		in.Reply, _ = get[transcript.AssistantSaid](l)
@@ -194,6 +196,20 @@ func (l line) input() session.Input {
 	}
 	l.t.Fatalf("no such cause: %s", l.cause)
 	return nil
+}
+
+func (l line) inherit() session.Input {
+	var in session.Inherit
+	if f, ok := get[session.Forked](l); ok {
+		c, _ := get[session.Created](l)
+		in.Create, in.Fork = &c, &f
+	}
+	for _, x := range l.texts {
+		if data, ok := strings.CutPrefix(x, "transcript.inherited "); ok {
+			in.Entries = append(in.Entries, read[transcript.Inherited](l.t, []byte(data)))
+		}
+	}
+	return in
 }
 
 func (l line) prompt() session.Prompt {

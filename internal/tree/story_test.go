@@ -33,6 +33,7 @@ var update = flag.Bool("update", false, "rewrite the golden halves of the storie
 //	mode living | limits {JSON} | full on | full low | full out | full off | tools {JSON}
 //	schema {JSON} | schema off  what the output of the runs that follow must fit
 //	prompt [@ID] TEXT | open | interrupt [ID] | end-input
+//	fork {JSON} | inherit      and indented: {JSON of an entry}
 //	reply [@REQUEST]           and indented: text TEXT, call ID TOOL ARGUMENTS, broken ID TOOL WHY
 //	failed TEXT
 //	launched JOB | launch-failed JOB TEXT
@@ -251,6 +252,18 @@ func (p *player) input(verb, rest string, more []string) session.Input {
 		return session.EndInput{}
 	case "reply":
 		return p.reply(rest, more)
+	case "fork":
+		var f session.Forked
+		p.parse(rest, &f)
+		return session.Inherit{Create: &session.Created{Session: root, Root: root, Dir: "/w"}, Fork: &f}
+	case "inherit":
+		in := session.Inherit{}
+		for _, m := range more {
+			var e transcript.Inherited
+			p.parse(m, &e)
+			in.Entries = append(in.Entries, e)
+		}
+		return in
 	case "failed":
 		return session.ModelFailed{Request: w.request, Text: rest}
 	case "launched":

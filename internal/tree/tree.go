@@ -173,6 +173,9 @@ func (t *State) ApplyTree(step int64, at time.Time, events []session.Event) erro
 	return nil
 }
 
+// Cause is the cause of an input whose decision reads nothing else.
+func Cause(in session.Input) []byte { return cause(in, session.Step{}, session.Facts{}) }
+
 // cause is the decision's input with every value that came from outside the
 // fold, so that the decision can be made again from the line.
 func cause(in session.Input, step session.Step, f session.Facts) []byte {

@@ -1,0 +1,72 @@
+package session
+
+import (
+	"fmt"
+
+	"evener/internal/fault"
+	"evener/internal/id"
+	"evener/internal/transcript"
+)
+
+// A session may begin with the conversation of another. The copy is fixed: what
+// the other says later is not in it, and nothing of the other's work is: no job,
+// no notice that is still owed, no task, no file that was read, no token used.
+// Texts keep the ids of the other's jobs, whose output stays readable. Turns and
+// requests are counted on from the other's.
+
+// ForkHow is why a conversation was copied.
+type ForkHow string
+
+// ResumeWith: the user began a new session with it.
+const ResumeWith ForkHow = "resume_with"
+
+// Forked: the conversation begins with that of another session, in the
+// transcript.inherited of the lines behind this one.
+type Forked struct {
+	Parent     id.Session `json:"parent_session_id"`
+	Divergence int64      `json:"divergence_turn"` // number of the first turn that is not the parent's
+	How        ForkHow    `json:"how"`
+	Step       int64      `json:"parent_step"` // the last decision of the parent that is in it
+	Requests   int64      `json:"requests"`    // model requests of the parent up to there
+	Entries    int64      `json:"entries"`
+}
+
+func (Forked) Kind() string { return "session.forked" }
+
+func (w *work) inherit(in Inherit) *fault.Error {
+	if w.s.Run.N > 0 {
+		return fault.Invalid("the session has begun; its conversation cannot begin anew")
+	}
+	if in.Create != nil && in.Fork != nil {
+		w.emit(*in.Create)
+		w.emit(*in.Fork)
+	}
+	for _, e := range in.Entries {
+		w.emit(e)
+	}
+	return nil
+}
+
+// Own are the entries of the conversation that were said in this session.
+func (s *State) Own() []transcript.Entry {
+	return s.Transcript.Entries[min(s.Fork.Entries, int64(len(s.Transcript.Entries))):]
+}
+
+func (s *State) applyFork(e Event) error {
+	if s.Run.N > 0 {
+		return fmt.Errorf("%s: the session has begun", e.Kind())
+	}
+	switch e := e.(type) {
+	case Forked:
+		if s.ID == "" || s.Fork.Parent != "" || e.Parent == "" || e.Divergence < 1 {
+			return fmt.Errorf("session %s: forked out of order", s.ID)
+		}
+		s.Fork, s.Turns, s.Requests = e, e.Divergence-1, e.Requests
+	case transcript.Inherited:
+		if int64(len(s.Transcript.Entries)) >= s.Fork.Entries {
+			return fmt.Errorf("session %s: more is inherited than the %d entries of session %s", s.ID, s.Fork.Entries, s.Fork.Parent)
+		}
+		return s.Transcript.Apply(e)
+	}
+	return nil
+}
