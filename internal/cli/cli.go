@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -55,7 +56,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		sessionsCommand, jobsCommand, tasksCommand, showCommand, logCommand, verifyCommand, repairCommand, archiveCommand, deleteCommand, modelsCommand, agentsCommand,
-		configCommand, versionCommand, helpCommand,
+		configCommand, trustCommand, versionCommand, helpCommand,
 	}
 }
 
@@ -174,13 +175,20 @@ func dashed(name string) string {
 
 // load reads the configuration with the flags of a command.
 func (e *env) load(flags config.Flags) (config.Config, error) {
-	home, err := store.Find(e.dir, "")
+	sources, err := e.sources(e.dir, flags)
 	if err != nil {
 		return config.Config{}, err
 	}
-	return config.Load(config.Sources{
-		UserFile: config.UserFile(e.getenv), ProjectFile: home.Project + "/config.json", Getenv: e.getenv, Flags: flags,
-	})
+	return config.Load(sources)
+}
+
+// sources are where the configuration of a working directory stands.
+func (e *env) sources(dir string, flags config.Flags) (config.Sources, error) {
+	home, err := store.Find(dir, "")
+	user := config.UserFile(e.getenv)
+	return config.Sources{
+		UserFile: user, ProjectFile: filepath.Join(home.Project, "config.json"), Getenv: e.getenv, Flags: flags, Trust: config.TrustBeside(user),
+	}, err
 }
 
 // home locates the state folder by the configuration.

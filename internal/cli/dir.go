@@ -53,21 +53,10 @@ func (e *env) enter(dir string) error {
 func (e *env) where(set config.Flags) string {
 	var b strings.Builder
 	for _, d := range e.entered {
-		b.WriteString(" --dir " + quoted(d))
+		b.WriteString(" --dir " + config.Quoted(d))
 	}
 	if d, ok := set["state_dir"]; ok {
-		b.WriteString(" --state-dir " + quoted(d))
+		b.WriteString(" --state-dir " + config.Quoted(d))
 	}
 	return b.String()
-}
-
-// quoted is a word as a shell reads it.
-func quoted(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+,:@%=", r) || r >= 0x80
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

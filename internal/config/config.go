@@ -7,9 +7,10 @@
 //     the user's file, the default.
 //   - Anything unknown or out of bounds is an error that names file, line and
 //     key. Nothing is corrected or ignored.
-//   - A project's file comes with a cloned repository. It may not say where
-//     requests go, what they carry, where state lives, or which program
-//     answers as the model; such a key in it is refused.
+//   - A project's file comes with a cloned repository. Where requests go, what
+//     they carry and which program answers as the model it may say only while
+//     the user trusts the folder (trust.go), and where state lies never. What a
+//     key allows stands in its row; anything else in the file is refused.
 //   - Secrets come from the environment alone and are never printed.
 package config
 
@@ -19,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 )
 
 // FallbackCommandTimeoutMS is the foreground wait of a session that has no
@@ -72,6 +74,8 @@ const (
 	Default Source = "default"
 	User    Source = "user"
 	Project Source = "project"
+	// Trusted is the project's file, once the user trusts it. No value says that it comes from there.
+	Trusted Source = "project if trusted"
 	Env     Source = "env"
 	Flag    Source = "flag"
 )
@@ -83,6 +87,7 @@ type Sources struct {
 	ProjectFile string
 	Getenv      func(string) string
 	Flags       Flags
+	Trust       Trust
 }
 
 // Error is a fault in one source. It prints as one line.
@@ -115,6 +120,11 @@ func UserFile(getenv func(string) string) string {
 // Load reads all sources. The error is an *Error, the first that is met from
 // the weakest source to the strongest.
 func Load(s Sources) (Config, error) {
+	return loadAll(s, func(data []byte) string { return s.Trust.Doubt(s.ProjectFile, data) })
+}
+
+// loadAll reads them; doubt says why the project's file is not trusted, if it is not.
+func loadAll(s Sources, doubt func(data []byte) string) (Config, error) {
 	c := Config{origins: map[string]Origin{}}
 	for i := range table {
 		if table[i].named == nil {
@@ -126,7 +136,7 @@ func Load(s Sources) (Config, error) {
 		path string
 		from Source
 	}{{s.UserFile, User}, {s.ProjectFile, Project}} {
-		if err := c.loadFile(file.path, file.from); err != nil {
+		if err := c.loadFile(file.path, file.from, doubt); err != nil {
 			return Config{}, err
 		}
 	}
@@ -147,7 +157,7 @@ func Load(s Sources) (Config, error) {
 	return c, nil
 }
 
-func (c *Config) loadFile(path string, from Source) error {
+func (c *Config) loadFile(path string, from Source, doubt func([]byte) string) error {
 	if path == "" {
 		return nil
 	}
@@ -162,13 +172,16 @@ func (c *Config) loadFile(path string, from Source) error {
 	if err != nil {
 		return err
 	}
+	f.doubt = sync.OnceValue(func() string { return doubt(data) })
 	for _, s := range settings {
 		k := find(s.key)
 		switch {
 		case k == nil:
 			return &Error{At: f.at(s), Text: fmt.Sprintf("unknown key %q; evener config lists the keys", s.key)}
-		case !k.allows(from):
+		case !k.allows(from) && !(from == Project && k.allows(Trusted)):
 			return f.fault(s, k.misplaced(from))
+		case from == Project && !k.allows(from) && f.doubt() != "":
+			return f.fault(s, k.doubted("set it", f.doubt()))
 		case k.named != nil:
 			err = c.loadNamed(f, k, s, from)
 		default:
@@ -184,8 +197,8 @@ func (c *Config) loadFile(path string, from Source) error {
 // take takes the value of one setting.
 func (c *Config) take(f *source, k *key, s setting, from Source) error {
 	value, bad := k.fromJSON(s.value)
-	if bad == "" && from == Project && k.project != nil {
-		bad = k.project(value)
+	if bad == "" && from == Project && k.risky != nil && k.risky(value) && f.doubt() != "" {
+		bad = k.doubted(fmt.Sprintf("choose %v", value), f.doubt())
 	}
 	if bad != "" {
 		return f.fault(s, bad)

@@ -142,28 +142,6 @@ func TestFileKinds(t *testing.T) {
 	}
 }
 
-// A cloned repository may not send requests elsewhere, name credentials, move
-// the state, or choose a program as the model.
-func TestProjectFileIsBounded(t *testing.T) {
-	for text, want := range map[string]string{
-		"{\n\"base_url\":\"http://evil/v1\"}": `FILE:2: base_url: a project's file may not set it; set it in the user's configuration or by the environment variable OPENAI_BASE_URL or with --base-url`,
-		`{"api_key":"sk"}`:                    `FILE:1: api_key: a project's file may not set it; set it by the environment variable OPENAI_API_KEY`,
-		`{"state_dir":"/tmp"}`:                `FILE:1: state_dir: a project's file may not set it; set it in the user's configuration or by the environment variable EVENER_STATE_DIR or with --state-dir`,
-		`{"model":"script/evil.json"}`:        `FILE:1: model: a project's file may not choose the provider script; choose it with --model`,
-		`{"model":"exec/evil"}`:               `FILE:1: model: a project's file may not choose the provider exec; choose it with --model`,
-		`{"model":"replay/x"}`:                `FILE:1: model: a project's file may not choose the provider replay; choose it with --model`,
-	} {
-		path := file(t, text)
-		if _, err := Load(Sources{ProjectFile: path}); err == nil || strings.Replace(err.Error(), path, "FILE", 1) != want {
-			t.Errorf("got  %v\nwant %s", err, want)
-		}
-	}
-	user := load(t, Sources{UserFile: file(t, `{"model":"script/mine.json","base_url":"http://here/v1","state_dir":"/s"}`)})
-	if user.Model != "script/mine.json" || user.BaseURL != "http://here/v1" || user.StateDir != "/s" {
-		t.Errorf("%+v", user)
-	}
-}
-
 // A key is settable by a project only if somebody thought about a hostile one.
 func TestProjectKeysAreChosen(t *testing.T) {
 	for i := range table {
@@ -171,7 +149,7 @@ func TestProjectKeysAreChosen(t *testing.T) {
 		if k.env != "" && k.allows(Project) || k.secret && len(k.in) > 0 {
 			t.Errorf("%s: a project or a file may set it", k.name)
 		}
-		if _, ok := k.def.(string); ok && k.allows(Project) && k.choices == nil && k.project == nil {
+		if _, ok := k.def.(string); ok && k.allows(Project) && k.choices == nil && k.risky == nil {
 			t.Errorf("%s: any text from a project is taken", k.name)
 		}
 	}

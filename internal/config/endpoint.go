@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -23,8 +24,8 @@ type Endpoint struct {
 }
 
 var modelKeys = []key{
-	{name: "model", def: "", in: places(everywhere), check: modelName, project: projectModel,
-		doc:   "The model, as provider/name. A project may name a model of an endpoint only.",
+	{name: "model", def: "", in: places(everywhere), check: modelName, risky: programModel,
+		doc:   "The model, as provider/name. One of exec, script, replay or client needs trust in a project.",
 		field: func(c *Config) any { return &c.Model }},
 	{name: "api_key", def: "", env: "OPENAI_API_KEY", secret: true,
 		doc:   "Key for the endpoint of the openai provider. It is never written to disk.",
@@ -34,10 +35,10 @@ var modelKeys = []key{
 // endpointKeys are the rows of Endpoint. A named provider has the same rows;
 // what it leaves out it takes from the top, unless the row belongs to one server (own).
 var endpointKeys = []key{
-	{name: "base_url", def: "", in: places("flag user"), env: "OPENAI_BASE_URL", check: endpoint, own: true,
+	{name: "base_url", def: "", in: places("flag user trusted"), env: "OPENAI_BASE_URL", check: endpoint, own: true,
 		doc:  "Address of the model server, such as http://127.0.0.1:8080/v1.",
 		part: func(e *Endpoint) any { return &e.BaseURL }},
-	{name: "ca_file", def: "", in: places("user"), check: absolute, own: true,
+	{name: "ca_file", def: "", in: places("user trusted"), check: absolute, own: true,
 		doc:  "File of PEM certificates to trust in place of the system's when the server is asked over https.",
 		part: func(e *Endpoint) any { return &e.CAFile }},
 	{name: "context_tokens", def: int64(0), min: 0, max: 1 << 30, unit: "tokens", in: places("user project"), own: true,
@@ -74,15 +75,11 @@ func modelName(s string) string {
 	return ""
 }
 
-// projectModel refuses providers that are a program, a file or a peer: by
-// them a cloned repository would choose the commands that a run carries out.
-func projectModel(v any) string {
+// programModel tells a provider that is a program, a file or a peer: by them a
+// cloned repository would choose the commands that a run carries out.
+func programModel(v any) bool {
 	provider, _, _ := strings.Cut(v.(string), "/")
-	switch provider {
-	case "script", "exec", "replay", "client":
-		return fmt.Sprintf("a project's file may not choose the provider %s; choose it with --model", provider)
-	}
-	return ""
+	return slices.Contains([]string{"script", "exec", "replay", "client"}, provider)
 }
 
 func endpoint(s string) string {

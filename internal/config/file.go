@@ -14,8 +14,9 @@ const maxFile = 1 << 20 // bytes; a configuration is a page, not a stream
 
 // A source is a file that was read.
 type source struct {
-	path string
-	data []byte
+	path  string
+	data  []byte
+	doubt func() string // why it is not trusted; only asked where that matters
 }
 
 // A setting is one member of a file.
@@ -58,7 +59,7 @@ func readFile(path string) ([]byte, error) {
 // parseFile splits a file into its members, in order.
 func parseFile(path string, data []byte) (*source, []setting, error) {
 	data = bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))
-	f := &source{path, data}
+	f := &source{path: path, data: data}
 	if !utf8.Valid(data) {
 		return nil, nil, &Error{At: path, Text: "the file is not valid UTF-8"}
 	}

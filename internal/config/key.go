@@ -27,10 +27,10 @@ type key struct {
 	env    string   // the environment variable that sets it
 	secret bool     // never printed
 
-	check   func(string) string             // what is wrong with a string, or with one of a list; empty: nothing
-	list    func([]string) string           // the same, for a list as a whole
-	pair    func(name, value string) string // the same, for a member of an object of strings
-	project func(any) string                // the same, for a value from a project's file
+	check func(string) string             // what is wrong with a string, or with one of a list; empty: nothing
+	list  func([]string) string           // the same, for a list as a whole
+	pair  func(name, value string) string // the same, for a member of an object of strings
+	risky func(any) bool                  // a value that a project's file may have only if it is trusted
 
 	field func(*Config) any   // pointer to where the value lives
 	part  func(*Endpoint) any // in place of field
@@ -53,6 +53,9 @@ const everywhere = "flag user project"
 func places(s string) []Source {
 	var all []Source
 	for _, name := range strings.Fields(s) {
+		if name == "trusted" {
+			name = string(Trusted)
+		}
 		all = append(all, Source(name))
 	}
 	return all
@@ -128,6 +131,20 @@ func (k *key) load(c *Config) any {
 
 // misplaced says where a key belongs that a file may not set.
 func (k *key) misplaced(in Source) string {
+	file := "this file"
+	if in == Project {
+		file = "a project's file"
+	}
+	return fmt.Sprintf("%s may not set it; set it %s", file, k.ways())
+}
+
+// doubted says the same of what a project's file may not do before it is trusted.
+func (k *key) doubted(what, doubt string) string {
+	return fmt.Sprintf("a project's file may %s only in a folder that %s; or set it %s", short(what), doubt, k.ways())
+}
+
+// ways are the other places where a key may be set.
+func (k *key) ways() string {
 	var ways []string
 	if k.allows(User) {
 		ways = append(ways, "in the user's configuration")
@@ -138,11 +155,7 @@ func (k *key) misplaced(in Source) string {
 	if k.allows(Flag) {
 		ways = append(ways, "with --"+k.flagName())
 	}
-	file := "this file"
-	if in == Project {
-		file = "a project's file"
-	}
-	return fmt.Sprintf("%s may not set it; set it %s", file, strings.Join(ways, " or "))
+	return strings.Join(ways, " or ")
 }
 
 // fromJSON reads a value of a file.

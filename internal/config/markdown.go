@@ -19,9 +19,13 @@ A value comes from the first of these places that sets it:
 5. the default.
 
 Both files hold one JSON object. An unknown key, a key set twice, a wrong type or a value out of bounds is an error that
-names file, line and key; so is a key in a project's file that is not marked *project* below: a cloned repository
-does not decide where requests go, what they carry or where state lives. ` + "`evener config`" + ` prints every
+names file, line and key; so is a key in a project's file that is not marked *project* below. ` + "`evener config`" + ` prints every
 effective value and where it came from.
+
+A cloned repository does not decide where requests go, what they carry, or which program answers as the model. Keys
+marked *project if trusted* count in a project's file once the user has read it and said ` + "`evener trust DIR`" + `. That is kept in
+` + "`trusted/`" + ` beside the user's file, by the real path of the folder and the text of its ` + "`config.json`" + `: when the file
+changes, it is asked about again. What the file names (a program, certificates, a script) can change without that.
 
 `
 

@@ -41,14 +41,14 @@ type named struct {
 }
 
 var namedKeys = []key{
-	{name: "providers", in: places("user"), doc: "Model servers with names of their own, see below.",
+	{name: "providers", in: places("user trusted"), doc: "Model servers with names of their own, see below.",
 		named: &named{
 			rows:  providerRows,
 			fresh: func(c *Config, name string) { put(&c.Providers, name, &Provider{}) },
 			names: func(c *Config) []string { return slices.Sorted(maps.Keys(c.Providers)) },
 			needs: "base_url", check: providerName, doc: providersDoc,
 		}},
-	{name: "exec", in: places("user"), doc: "Commands that answer as models, see below.",
+	{name: "exec", in: places("user trusted"), doc: "Commands that answer as models, see below.",
 		named: &named{
 			rows:  execRows,
 			fresh: func(c *Config, name string) { put(&c.Exec, name, &Exec{}) },

@@ -109,20 +109,6 @@ func TestNamedFaults(t *testing.T) {
 	}
 }
 
-// A cloned repository names no endpoint and no command.
-func TestProjectNamesNothing(t *testing.T) {
-	for text, want := range map[string]string{
-		"{\n\"providers\": {\"lab\": {\"base_url\": \"http://evil/v1\"}}}": `FILE:2: providers: a project's file may not set it; set it in the user's configuration`,
-		`{"exec": {"mine": {"command": ["evil"]}}}`:                        `FILE:1: exec: a project's file may not set it; set it in the user's configuration`,
-		`{"ca_file": "/evil.pem"}`:                                         `FILE:1: ca_file: a project's file may not set it; set it in the user's configuration`,
-	} {
-		path := file(t, text)
-		if _, err := Load(Sources{ProjectFile: path, UserFile: file(t, twoProviders)}); err == nil || strings.Replace(err.Error(), path, "FILE", 1) != want {
-			t.Errorf("got  %v\nwant %s", err, want)
-		}
-	}
-}
-
 func TestCredentials(t *testing.T) {
 	path := file(t, twoProviders)
 	c := load(t, Sources{UserFile: path, Getenv: vars("OPENAI_API_KEY", "sk-top")})
@@ -198,7 +184,7 @@ func TestPrintNamed(t *testing.T) {
 func TestNamedIsReplacedWhole(t *testing.T) {
 	c := load(t, Sources{UserFile: file(t, twoProviders)})
 	other := file(t, `{"providers": {"lab": {"base_url": "http://other/v1"}}}`)
-	if err := c.loadFile(other, User); err != nil {
+	if err := c.loadFile(other, User, nil); err != nil {
 		t.Fatal(err)
 	}
 	if lab := c.Providers["lab"]; lab.BaseURL != "http://other/v1" || lab.APIKeyEnv != "" || lab.Headers != nil || lab.Models != nil || c.Providers["near"] == nil {
