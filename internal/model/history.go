@@ -1,12 +1,12 @@
 package model
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // The request as strict servers want it. The body is a function of the
@@ -48,18 +48,74 @@ type functionSpec struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// MarshalJSON adds the reasoning under the name it came with.
-func (m wireMessage) MarshalJSON() ([]byte, error) {
-	type plain wireMessage
-	b, err := encode(plain(m))
-	if err != nil || m.reasoning.name == "" {
-		return b, err
+// wireMessages are a history. A long one is most of what the process holds, so
+// it is written once, into room that is asked for once.
+type wireMessages []wireMessage
+
+func (ms wireMessages) appendTo(out []byte) ([]byte, error) {
+	room := 0
+	for _, m := range ms {
+		room += m.room()
 	}
-	r, err := encodeMembers([]member{m.reasoning})
-	if err != nil {
+	out = append(slices.Grow(out, room+roomForRest), '[')
+	for i, m := range ms {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		var err error
+		if out, err = m.appendTo(out); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, ']'), nil
+}
+
+// appendTo adds the reasoning under the name it came with.
+func (m wireMessage) appendTo(out []byte) ([]byte, error) {
+	out, err := appendJSON(out, m)
+	if err != nil || m.reasoning.name == "" {
+		return out, err
+	}
+	out[len(out)-1] = ','
+	if out, err = appendMember(out, m.reasoning); err != nil {
 		return nil, err
 	}
-	return append(append(b[:len(b)-1], ','), r[1:]...), nil
+	return append(out, '}'), nil
+}
+
+// Room that messages and the rest of a request take beside their texts: a guess,
+// which costs memory when it is too high and time when it is too low.
+const roomForMessage, roomForRest = 128, 64 << 10
+
+// room is how many bytes a message takes.
+func (m wireMessage) room() int {
+	n := roomForMessage
+	if m.Content != nil {
+		n += quotedLen(*m.Content)
+	}
+	if s, ok := m.reasoning.value.(string); ok {
+		n += quotedLen(s) + len(m.reasoning.name)
+	}
+	for _, c := range m.Calls {
+		n += roomForMessage + quotedLen(c.Function.Arguments)
+	}
+	return n
+}
+
+// quotedLen is how many bytes a text takes in JSON.
+func quotedLen(s string) int {
+	n := len(s)
+	for i, r := range s {
+		switch {
+		case r == '"' || r == '\\' || r == '\n' || r == '\r' || r == '\t' || r == '\b' || r == '\f':
+			n++
+		case r < ' ', r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd"):
+			n += 5
+		case r == '\u2028' || r == '\u2029':
+			n += 3
+		}
+	}
+	return n
 }
 
 // body is the request's JSON text.
@@ -129,8 +185,8 @@ var unanswered = "(no reply: this turn ended before one)"
 // between them. Content is null only
 // beside tool calls. A reply without words and calls is left out: several
 // servers refuse it.
-func (c Config) history(r Request) ([]wireMessage, error) {
-	var out []wireMessage
+func (c Config) history(r Request) (wireMessages, error) {
+	var out wireMessages
 	if r.System != "" {
 		out = append(out, wireMessage{Role: "system", Content: &r.System})
 	}
@@ -215,15 +271,41 @@ func sentName(s string) string {
 	return s[:min(len(s), nameMax)]
 }
 
-// encode is json.Marshal without the escaping for web pages.
-func encode(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	e := json.NewEncoder(&buf)
+func encode(v any) ([]byte, error) { return appendJSON(nil, v) }
+
+// appendJSON is json.Marshal without the escaping for web pages, into a buffer that is there.
+func appendJSON(out []byte, v any) ([]byte, error) {
+	w := appender(out)
+	e := json.NewEncoder(&w)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimRight(buf.Bytes(), "\n"), nil
+	return w[:len(w)-1], nil // its newline
+}
+
+type appender []byte
+
+func (a *appender) Write(p []byte) (int, error) {
+	*a = append(*a, p...)
+	return len(p), nil
+}
+
+func appendMember(out []byte, m member) ([]byte, error) {
+	out, err := appendJSON(out, m.name)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, ':')
+	if ms, ok := m.value.(wireMessages); ok && ms != nil {
+		out, err = ms.appendTo(out)
+	} else {
+		out, err = appendJSON(out, m.value)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.name, err)
+	}
+	return out, nil
 }
 
 func encodeMembers(ms []member) ([]byte, error) {
@@ -232,15 +314,10 @@ func encodeMembers(ms []member) ([]byte, error) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		k, err := encode(m.name)
-		if err != nil {
+		var err error
+		if out, err = appendMember(out, m); err != nil {
 			return nil, err
 		}
-		v, err := encode(m.value)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.name, err)
-		}
-		out = append(append(append(out, k...), ':'), v...)
 	}
 	return append(out, '}'), nil
 }

@@ -160,3 +160,17 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// The room for a text is what it takes: too little would copy a long history, too much would hold memory.
+func TestQuotedLen(t *testing.T) {
+	all := "\u0080\u0085\u2027\u2028\u2029\u202a\ufffd\xff\xe2\x80 é→🙂<>&'"
+	for r := range rune(0x80) {
+		all += string(r)
+	}
+	for _, s := range []string{"", "plain", all, strings.Repeat("a\n\"", 1000)} {
+		b, err := encode(s)
+		if err != nil || quotedLen(s) != len(b)-2 {
+			t.Errorf("%.20q: %d, want %d, %v", s, quotedLen(s), len(b)-2, err)
+		}
+	}
+}
