@@ -193,7 +193,7 @@ func (w *work) waitSend(in WaitSend) {
 	if _, ok := w.waiting(in.Call); !ok {
 		return
 	}
-	w.emit(SendWaiting{Call: in.Call, Delegate: in.Delegate, Generation: in.Generation, MaxWaitMS: in.MaxWaitMS})
+	w.emit(SendWaiting(in))
 	w.order(effect.SetTimer{Key: "send:" + in.Call, After: msDuration(in.MaxWaitMS)})
 }
 
@@ -220,7 +220,7 @@ func (w *work) fence(in Fence) {
 		w.signal(StopOver{Stop: in.Stop})
 		return
 	}
-	w.emit(StopBegan{Stop: in.Stop, Close: in.Close})
+	w.emit(StopBegan(in))
 	by, why := job.ByJobStop, "stopped_by_parent"
 	if in.Close {
 		by, why = job.ByClose, "session_close"
