@@ -31,16 +31,21 @@ func (r *runner) emit(e host.Event) {
 
 // event writes a line to standard output if events were asked for there. When
 // nobody can read them any more, the run is closed in order: whoever asked for
-// it is gone. r.mu is held by the caller.
+// it is gone.
 func (r *runner) event(line []byte) {
-	if r.config.Output != "jsonl" || r.broken != nil {
-		return
+	if r.stdout != nil {
+		r.stdout.Write(line)
 	}
-	if _, err := r.out.Write(line); err != nil {
-		r.broken = err
-		if r.fed {
-			r.requestClose(outputGone)
-		}
+}
+
+// outputFailed closes the run.
+func (r *runner) outputFailed(err error) {
+	r.mu.Lock()
+	r.broken = err
+	fed := r.fed
+	r.mu.Unlock()
+	if fed {
+		r.requestClose(outputGone)
 	}
 }
 
@@ -77,9 +82,22 @@ func (e *env) say(row term.Row) {
 // maxRow is a width that no row has.
 const maxRow = 1 << 20
 
+// lastLine writes the final object behind all events, and reports how that went.
+func (r *runner) lastLine(res host.Result) error {
+	line, err := text.JSON(res)
+	if err != nil {
+		return err
+	}
+	r.stdout.Write(append(line, '\n'))
+	return r.stdout.Close()
+}
+
 // failOutput says that standard output could not be written.
 func (r *runner) failOutput(what string, err error) int {
 	resume := r.resumeHint()
+	if s := r.signalled(); s != nil && errors.Is(err, host.ErrUnread) {
+		return r.fail(signalStatus(s), resume, "%v", err)
+	}
 	if errors.Is(err, syscall.EPIPE) {
 		return r.fail(exitNoReport, resume, "the reader of standard output is gone; session %s was closed", r.tree.Root)
 	}

@@ -46,7 +46,8 @@ type runner struct {
 
 	mu      sync.Mutex // guards out and err, which the loop and its helpers write
 	events  *host.Projector
-	input   *host.Input // of a living session
+	stdout  *host.Output // takes events; nil where nobody asked for them
+	input   *host.Input  // of a living session
 	killed  []id.Job
 	unrun   []session.PromptDropped
 	closing bool
@@ -80,6 +81,14 @@ func (r *runner) run(m opened, prompt string) int {
 	defer r.models.close()
 	defer r.live.close() // of the ends that nothing is printed after
 	m.trace.Warn(r.warn)
+	if r.config.Output == "jsonl" {
+		out, err := host.NewOutput(r.out, r.outputFailed)
+		if err != nil {
+			return r.failState(errors.Join(err, r.tree.Close()))
+		}
+		r.stdout = out
+		defer out.Close() // of the ends that have no final object; report says what it could not write
+	}
 	if r.options.living() {
 		input, err := host.NewInput(r.in, s, r.refused)
 		if err != nil {
@@ -252,6 +261,9 @@ func (r *runner) onSignals(t *supervisor.Tree) (stop func()) {
 		for {
 			select {
 			case s := <-got:
+				if r.stdout != nil {
+					r.stdout.Hurry()
+				}
 				r.mu.Lock()
 				again, fed := r.signal != nil, r.fed
 				if !again {
@@ -279,6 +291,13 @@ func (r *runner) onSignals(t *supervisor.Tree) (stop func()) {
 		close(quit)
 		wg.Wait()
 	}
+}
+
+// signalled is the first signal that came, or nil.
+func (r *runner) signalled() os.Signal {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.signal
 }
 
 func signalName(s os.Signal) string {
@@ -311,11 +330,12 @@ func (r *runner) report() int {
 		r.warn(fmt.Sprintf("the last turn %s, the report is of an earlier one: %s", s.LastTurn, s.LastReason))
 	}
 	res := host.ResultOf(s, r.killed, r.unrun)
-	if r.broken != nil {
-		return r.failOutput("write an event", r.broken)
-	}
 	switch r.config.Output {
-	case "json", "jsonl":
+	case "jsonl":
+		if err := r.lastLine(res); err != nil {
+			return r.failOutput("write an event", err)
+		}
+	case "json":
 		enc := json.NewEncoder(r.out)
 		enc.SetEscapeHTML(false)
 		if err := enc.Encode(res); err != nil {
@@ -350,8 +370,8 @@ func (r *runner) status(res host.Result) int {
 		return r.fail(exitNoReport, "", "session %s closed; %s", res.Session, res.Error)
 	case session.RunInterrupted:
 		status := exitInterrupted
-		if r.signal != nil {
-			status = signalStatus(r.signal)
+		if s := r.signalled(); s != nil {
+			status = signalStatus(s)
 		}
 		return r.fail(status, resume, "session %s was interrupted", res.Session)
 	}

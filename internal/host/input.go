@@ -2,7 +2,6 @@ package host
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -93,6 +92,7 @@ func (in *Input) Stop() {
 	in.mu.Unlock()
 	in.reader.stop()
 	in.wg.Wait()
+	in.reader.close()
 }
 
 // Observe follows the queue in what became durable.
@@ -174,15 +174,12 @@ func (in *Input) refuse(line int, id string, err *fault.Error) {
 	in.refused(Refusal{Line: line, Code: err.Code, Message: err.Text, input: id})
 }
 
-var errStopped = errors.New("reading was stopped")
-
-// stoppable reads from a file until it is stopped. Closing the file would not
-// end a read that waits, so it looks first whether there is something to read.
+// stoppable reads from a file until it is stopped: it looks first whether there
+// is something to read.
 type stoppable struct {
 	io.Reader
-	file    *os.File // nil: a reader that does not wait
-	quit    *os.File // becomes readable by the close of its other end
-	quitter *os.File
+	file *os.File // nil: a reader that does not wait
+	pipeEnd
 }
 
 func newStoppable(r io.Reader) (*stoppable, error) {
@@ -192,34 +189,24 @@ func newStoppable(r io.Reader) (*stoppable, error) {
 		return s, nil
 	}
 	var err error
-	if s.quit, s.quitter, err = os.Pipe(); err != nil {
-		return nil, fmt.Errorf("make a pipe to stop reading by: %w", err)
-	}
 	s.file = f
-	return s, nil
+	s.pipeEnd, err = newPipeEnd()
+	return s, err
 }
 
 func (s *stoppable) Read(p []byte) (int, error) {
 	if s.file == nil {
 		return s.Reader.Read(p)
 	}
-	for {
-		fds := []unix.PollFd{{Fd: int32(s.file.Fd()), Events: unix.POLLIN}, {Fd: int32(s.quit.Fd()), Events: unix.POLLIN}}
-		switch _, err := unix.Poll(fds, -1); {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return 0, fmt.Errorf("wait for input: %w", err)
-		case fds[1].Revents != 0:
-			return 0, errStopped
-		default:
-			return s.file.Read(p)
-		}
+	if err := s.wait(s.file, unix.POLLIN); err != nil {
+		return 0, err
 	}
+	return s.file.Read(p)
 }
 
 // stop ends a read that waits, and every later one.
 func (s *stoppable) stop() {
 	if s.file != nil {
-		s.quitter.Close() // of a pipe that nothing was written to: cannot fail
+		s.end()
 	}
 }
