@@ -194,11 +194,19 @@ func (w *work) waitSend(in WaitSend) {
 		return
 	}
 	w.emit(SendWaiting(in))
+	if w.s.Turn.Interrupted {
+		w.expired(in.Call)
+		return
+	}
 	w.order(effect.SetTimer{Key: "send:" + in.Call, After: msDuration(in.MaxWaitMS)})
 }
 
 func (w *work) waitStop(in WaitStop) {
-	if _, ok := w.waiting(in.Call); ok {
+	_, ok := w.waiting(in.Call)
+	switch {
+	case ok && w.s.Turn.Interrupted:
+		w.expired(in.Call)
+	case ok:
 		w.order(effect.SetTimer{Key: "stop:" + in.Call, After: msDuration(in.MaxWaitMS)})
 	}
 }

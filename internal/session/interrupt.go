@@ -53,8 +53,10 @@ func (w *work) endInterrupted() {
 	w.endTurn(TurnInterrupted, interruptReason)
 }
 
-// interruptCall ends the call in progress. One that only asked for something
-// that comes by itself, a launch or a read, is answered when that has come.
+// interruptCall ends the call in progress. A wait for a stop or for a delegate's
+// reply ends as if its time were over; what is waited for goes on. A call that
+// only asked for something that comes by itself, a launch or a read, is answered
+// when that has come.
 func (w *work) interruptCall() {
 	c := w.s.Transcript.Open()[0]
 	for _, x := range w.s.Live() {
@@ -74,6 +76,9 @@ func (w *work) interruptCall() {
 		return
 	}
 	w.stopWaitExpired(c.ID)
+	if s := w.s.Wait; s != nil && s.Call == c.ID {
+		w.expired(c.ID)
+	}
 }
 
 func interruptTimer(j id.Job) string { return "interrupt:" + string(j) }

@@ -274,7 +274,7 @@ func (f *family) settled() {
 }
 
 func (f *family) prompt() {
-	p := session.Prompt{Text: "go", Mode: session.OneShot, Limits: familyLimits, Context: told}
+	p := session.Prompt{Text: "go", Mode: []session.Mode{session.OneShot, session.Living}[f.below(2)], Limits: familyLimits, Context: told}
 	if f.state.Session().ID == "" {
 		p.Create = &session.Created{Session: root, Root: root, Dir: "/w"}
 	}
@@ -299,9 +299,11 @@ func (f *family) step() {
 
 // outside is one thing that may happen, if it can.
 func (f *family) outside() []tree.Input {
-	switch f.below(10) {
+	switch f.below(11) {
 	case 0, 1, 2, 3, 4:
 		return f.reply()
+	case 10:
+		return f.input()
 	case 5, 6:
 		return f.prepare()
 	case 7:
@@ -317,6 +319,26 @@ func (f *family) outside() []tree.Input {
 	delete(f.requests, s)
 	f.say("model of %s fails", f.name(s))
 	return []tree.Input{{Session: s, In: session.ModelFailed{Request: n, Text: "no"}}}
+}
+
+// input is what the user of a living session may do.
+func (f *family) input() []tree.Input {
+	var in session.Input
+	switch f.below(4) {
+	case 0, 1:
+		f.say("interrupt")
+		in = session.Interrupt{}
+	case 2:
+		if len(f.queue) > 0 { // a restart may be on its way, and nothing is asked before it
+			return nil
+		}
+		f.say("another prompt")
+		in = session.Prompt{Text: "more", Mode: session.Living, Limits: familyLimits, Context: told}
+	case 3:
+		f.say("end of input")
+		in = session.EndInput{}
+	}
+	return []tree.Input{{Session: root, In: in}}
 }
 
 func (f *family) someRequest() id.Session {
@@ -478,6 +500,7 @@ func (f *family) home() {
 	if f.ended || !f.state.Session().Run.Open {
 		f.prompt()
 	}
+	f.take(tree.Input{Session: root, In: session.EndInput{}})
 	for n := 0; !f.ended; n++ {
 		switch {
 		case n > 3000:
