@@ -237,7 +237,9 @@ func expression(ts *testscript.TestScript, s string) *regexp.Regexp {
 	return re
 }
 
-// session [DIR]: S becomes the id of the only session there, J the path of its journal.
+// session [DIR]: S becomes the id of the only root session there, J the path of
+// its journal, T that of its delegates; with one delegate C is the id of its
+// session and K the path of that journal.
 func cmdSession(ts *testscript.TestScript, neg bool, args []string) {
 	dir := ".evener/sessions"
 	if len(args) == 1 {
@@ -245,9 +247,25 @@ func cmdSession(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	paths, err := filepath.Glob(ts.MkAbs(dir + "/*/session.jsonl"))
 	ts.Check(err)
-	if len(paths) != 1 {
-		ts.Fatalf("want one session in %s, have %q", dir, paths)
+	var roots, delegates []string
+	for _, path := range paths {
+		line, err := os.ReadFile(path)
+		ts.Check(err)
+		if regexp.MustCompile(`"kind":"session.created","data":\{[^}]*"delegate_id"`).Match(line) {
+			delegates = append(delegates, path)
+		} else {
+			roots = append(roots, path)
+		}
 	}
-	ts.Setenv("J", paths[0])
-	ts.Setenv("S", filepath.Base(filepath.Dir(paths[0])))
+	if len(roots) != 1 {
+		ts.Fatalf("want one session in %s, have %q", dir, roots)
+	}
+	id := func(path string) string { return filepath.Base(filepath.Dir(path)) }
+	ts.Setenv("S", id(roots[0]))
+	ts.Setenv("J", roots[0])
+	ts.Setenv("T", filepath.Join(filepath.Dir(roots[0]), "delegates.jsonl"))
+	if len(delegates) == 1 {
+		ts.Setenv("C", id(delegates[0]))
+		ts.Setenv("K", delegates[0])
+	}
 }

@@ -17,13 +17,16 @@ import (
 //	call NAME JSON       calls any tool
 //	await N              calls shell with a command that ends once N notices are armed
 //	report WORDS         calls communicate with end_turn=true
+//	update WORDS         calls communicate with end_turn=false
+//	delegate PROMPT      calls delegate
 //	text WORDS           answers with bare text
 //	reply JSON           the reply as docs/script-model.md has it
 //	+ LINE               one more call of the same reply
 //	~ REGEXP             what comes before the next reply must contain this
-//	as NAME              keeps the job id that follows the reply as ${NAME}
+//	as NAME              keeps the id of the job or delegate that follows the reply as ${NAME}
 //	keep REGEXP          keeps the named groups of what follows the reply
 //	on REGEXP            the next reply answers every input that contains this
+//	conversation REGEXP  what follows is for sessions whose first user text contains this; what stands before is for all others
 //
 // and, where a server plays it (serve):
 //
@@ -74,7 +77,7 @@ func readPlan(text string) ([]planned, error) {
 			continue
 		case "as", "keep":
 			if word == "as" {
-				rest = `"job_id":"(?P<` + rest + `>job_\w+)"`
+				rest = `"(?:job|delegate)_id":"(?P<` + rest + `>(?:job|dlg)_\w+)"`
 			}
 			if len(out) == 0 {
 				return nil, fmt.Errorf("line %d: %s before any reply", n+1, word)
@@ -111,8 +114,10 @@ func plan(word, rest string) (planned, error) {
 		return call("shell", map[string]any{"command": rest, "mode": word})
 	case "await":
 		return call("shell", map[string]any{"command": fmt.Sprintf(awaiting, number(rest))})
-	case "report":
-		return call("communicate", map[string]any{"message": rest, "end_turn": true})
+	case "report", "update":
+		return call("communicate", map[string]any{"message": rest, "end_turn": word == "report"})
+	case "delegate":
+		return call("delegate", map[string]any{"prompt": rest})
 	case "call":
 		name, args, _ := strings.Cut(rest, " ")
 		if !json.Valid([]byte(args)) {
@@ -139,8 +144,27 @@ func plan(word, rest string) (planned, error) {
 // cmdScript: script FILE: writes FILE.json, the plan in FILE as a scripted model.
 func cmdScript(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) == 1, "script FILE")
-	plans, err := readPlan(ts.ReadFile(args[0]))
+	var conversations []any
+	parts := regexp.MustCompile(`(?m)^conversation `).Split(ts.ReadFile(args[0]), -1)
+	for i := len(parts) - 1; i >= 0; i-- { // the first takes what no other takes, so it comes last
+		first, plan := "", parts[i]
+		if i > 0 {
+			first, plan, _ = strings.Cut(plan, "\n")
+		}
+		c, err := conversation(first, plan)
+		ts.Check(err)
+		conversations = append(conversations, c)
+	}
+	b, err := json.Marshal(map[string]any{"conversations": conversations})
 	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".json"), b, 0o644))
+}
+
+func conversation(first, plan string) (map[string]any, error) {
+	plans, err := readPlan(plan)
+	if err != nil {
+		return nil, fmt.Errorf("conversation %q: %w", first, err)
+	}
 	replies, matches := []any{}, []any{}
 	for _, p := range plans {
 		var r any = p
@@ -153,18 +177,19 @@ func cmdScript(ts *testscript.TestScript, neg bool, args []string) {
 			replies = append(replies, r)
 		}
 	}
-	conversation := map[string]any{"name": args[0], "replies": replies}
+	c := map[string]any{"name": "the root", "replies": replies}
 	if len(matches) > 0 {
-		conversation["matches"] = matches
+		c["matches"] = matches
 	}
-	b, err := json.Marshal(map[string]any{"conversations": []any{conversation}})
-	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".json"), b, 0o644))
+	if first != "" {
+		c["name"], c["first_user"] = first, first
+	}
+	return c, nil
 }
 
 // awaiting is a command that ends once so many notices are on disk, so that
 // the request behind it carries the last of them.
-const awaiting = `until [ $(grep -c '"attention.armed"' .evener/sessions/$EVENER_SESSION_ID/session.jsonl) -ge %d ]; do sleep 0.02; done`
+const awaiting = `until [ $(grep -cE '"attention.(delegate_)?armed"' .evener/sessions/$EVENER_SESSION_ID/session.jsonl) -ge %d ]; do sleep 0.02; done`
 
 var placeholder = regexp.MustCompile(`\$\{(\w+)\}`)
 
