@@ -329,7 +329,7 @@ func (r *runner) report() int {
 	if s := s.Run; s.Mode == session.OneShot && s.Answer != nil && (s.LastTurn == session.TurnFailed || s.LastTurn == session.TurnExhausted) {
 		r.warn(fmt.Sprintf("the last turn %s, the report is of an earlier one: %s", s.LastTurn, s.LastReason))
 	}
-	res := host.ResultOf(s, r.killed, r.unrun)
+	res := host.ResultOf(r.tree.State, r.killed, r.unrun)
 	switch r.config.Output {
 	case "jsonl":
 		if err := r.lastLine(res); err != nil {

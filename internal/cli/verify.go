@@ -43,18 +43,22 @@ func runVerify(e *env, args []string) int {
 				continue
 			}
 			paths = append(paths, home.Journal(s))
+			if d := home.Delegates(s); isFile(d) {
+				paths = append(paths, d)
+			}
 		}
 	}
 	for _, a := range rest {
-		p, bad := journalPath(home, a)
+		list, bad := journalPaths(home, a)
 		if bad != "" {
 			return e.fail(exitUsage, "", "%s", bad)
 		}
-		paths = append(paths, p)
+		paths = append(paths, list...)
 	}
 	status = exitOK
+	said := map[string]bool{} // damage of one journal keeps those of its tree from being folded too
 	for _, p := range paths {
-		if !e.verify(p) {
+		if !e.verify(p, said) {
 			status = exitNoReport
 		}
 	}
@@ -77,27 +81,47 @@ func begun(h store.Home, s id.Session) bool {
 	return false
 }
 
-// journalPath finds the journal that an argument means.
-func journalPath(h store.Home, arg string) (path, bad string) {
+// journalPaths finds the journals that an argument means: of a session its own,
+// and that of its delegates if it has one.
+func journalPaths(h store.Home, arg string) (paths []string, bad string) {
+	dir := arg
 	if s, ok := id.ParseSession(arg); ok && h.Has(s) {
-		return h.Journal(s), ""
+		dir = h.Dir(s)
 	}
-	info, err := os.Stat(arg)
+	info, err := os.Stat(dir)
 	if err != nil {
-		return "", fmt.Sprintf("verify: no session, folder or file %q", arg)
+		return nil, fmt.Sprintf("verify: no session, folder or file %q", arg)
 	}
-	if info.IsDir() {
-		return filepath.Join(arg, "session.jsonl"), ""
+	if !info.IsDir() {
+		return []string{arg}, ""
 	}
-	return arg, ""
+	paths = []string{filepath.Join(dir, "session.jsonl")}
+	if d := filepath.Join(dir, "delegates.jsonl"); isFile(d) {
+		paths = append(paths, d)
+	}
+	return paths, ""
 }
 
-// verify checks one journal and says what it found. It reports whether the
-// journal is clean.
-func (e *env) verify(path string) bool {
+func isFile(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// verify checks one journal and says what it found, each damage once. It reports
+// whether the journal is clean.
+func (e *env) verify(path string, said map[string]bool) bool {
 	r, err := journal.Verify(path)
 	if err == nil {
 		err = folds(path)
+	}
+	if err == nil && r.Damage != nil {
+		err = r.Damage
+	}
+	if err != nil {
+		if said[err.Error()] {
+			return false
+		}
+		said[err.Error()] = true
 	}
 	refused, old := errors.AsType[*fault.Error](err) // rows of an older program: nothing to repair
 	switch {
@@ -105,7 +129,11 @@ func (e *env) verify(path string) bool {
 		e.fail(exitNoReport, "", "%v", refused)
 		return false
 	case r.Damage != nil:
-		e.fail(exitNoReport, "evener repair makes a repaired copy and says what is lost", "%v", r.Damage)
+		hint := "evener repair makes a repaired copy and says what is lost"
+		if filepath.Base(path) == "delegates.jsonl" {
+			hint = ""
+		}
+		e.fail(exitNoReport, hint, "%v", r.Damage)
 		return false
 	case err != nil:
 		e.fail(exitNoReport, "", "%v", err)
@@ -119,15 +147,15 @@ func (e *env) verify(path string) bool {
 	return true
 }
 
-// folds tells what keeps a session's journal from being folded; a journal
-// elsewhere is checked as a file only.
+// folds tells what keeps a session's journal, or the tree of a root, from being
+// folded; a journal elsewhere is checked as a file only.
 func folds(path string) error {
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	s, ok := id.ParseSession(filepath.Base(dir))
-	if !ok || filepath.Base(path) != "session.jsonl" {
+	if name := filepath.Base(path); !ok || name != "session.jsonl" && name != "delegates.jsonl" {
 		return nil
 	}
 	_, err = store.Load(store.Home{Sessions: filepath.Dir(dir)}, s, 0)

@@ -8,6 +8,7 @@ import (
 	"evener/internal/session"
 	"evener/internal/text"
 	"evener/internal/transcript"
+	"evener/internal/tree"
 )
 
 // TurnResult is what a turn came to, a line behind its TURN_END in the output
@@ -121,7 +122,8 @@ type Usage struct {
 
 // ResultOf summarises a run that has ended. killed and dropped are what its end
 // found running and waiting.
-func ResultOf(s *session.State, killed []id.Job, dropped []session.PromptDropped) Result {
+func ResultOf(t *tree.State, killed []id.Job, dropped []session.PromptDropped) Result {
+	s := t.Session()
 	r := Result{
 		Type: "result", Session: s.ID, Outcome: s.Run.Outcome, Killed: []KilledJob{}, Turns: s.Turns, Requests: s.Run.Requests,
 		Usage: Usage{s.Tokens.Input, s.Tokens.Output},
@@ -146,7 +148,11 @@ func ResultOf(s *session.State, killed []id.Job, dropped []session.PromptDropped
 		r.Error = s.Run.LastReason
 	}
 	for _, j := range killed {
-		if x := s.Job(j); x != nil { // a call's own command has no job: its result tells its end
+		owner := t.Sessions[j.Owner()] // the root, or a delegate below it
+		if owner == nil {
+			continue
+		}
+		if x := owner.Job(j); x != nil { // a call's own command has no job: its result tells its end
 			r.Killed = append(r.Killed, KilledJob{Job: j, Description: x.Description, Command: x.Command})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"evener/internal/id"
+	"evener/internal/session"
 	"evener/internal/tree"
 	"evener/journal"
 )
@@ -66,6 +67,9 @@ func Resume(h Home, s id.Session, version, bootID string) (*Tree, error) {
 	if !h.Has(s) {
 		return nil, fmt.Errorf("%w: %s in %s", ErrNoSession, s, h.Sessions)
 	}
+	if root := h.rootOf(s); root != s {
+		return nil, fmt.Errorf("%w: %s is the session of a delegate; resume its root %s", ErrNotRoot, s, root)
+	}
 	lock, err := h.Lock(s, bootID)
 	if err != nil {
 		return nil, err
@@ -83,15 +87,32 @@ func openTree(h Home, s id.Session, lock *os.File, version string) (*Tree, error
 	return t, nil
 }
 
+// rootOf is the root of a session's tree by its first decision: the session
+// itself where there is none, or where it cannot be read, which opening tells.
+func (h Home) rootOf(s id.Session) id.Session {
+	for e, err := range journal.Read(h.Journal(s), journal.Pos{}) {
+		if err != nil {
+			return s
+		}
+		for kind, data := range e.Events() {
+			ev, err := decode(h, s, kind, data)
+			if c, ok := ev.(session.Created); err == nil && ok {
+				return c.Root
+			}
+		}
+		if !e.Own() {
+			return s
+		}
+	}
+	return s
+}
+
 // openAll opens every journal of the tree, each repaired and folded: that of
 // the root, that of the delegates, and those of their sessions. One of a
 // delegate that was lost before its first line is made when it is written.
 func (t *Tree) openAll() error {
 	if err := t.open(t.Root); err != nil {
 		return err
-	}
-	if root := t.State.Session(); root.ID != "" && root.Root != t.Root {
-		return fmt.Errorf("%w: %s is the session of a delegate; resume its root %s", ErrNotRoot, t.Root, root.Root)
 	}
 	if !exists(t.Home.Delegates(t.Root)) {
 		return nil
