@@ -11,7 +11,7 @@ import (
 
 // answers are what each recipe must say of the demo's session, by what its
 // command contains. A recipe without one fails the test.
-var answers = []struct{ recipe, want string }{
+var answers = []answer{
 	{`select(.kind == "job.intended") | "\($at) \(.data.mode)`, `(?m)^20\S+Z background: echo building; .*\n(?s:.*)foreground: sleep 15$`},
 	{`| "\(.status) (\(.reason)): \($command`, `(?m)^completed \(exit_zero\): echo building(?s:.*)^stopped \(runtime_lost\): echo soaking; sleep 300$`},
 	{`"\(.job_id) \(.status) (\(.reason))"`, `(?m)^job_\w+ completed \(exit_zero\)$(?s:.*)^job_\w+ stopped \(runtime_lost\)$`},
@@ -35,10 +35,10 @@ var answers = []struct{ recipe, want string }{
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// recipes are the shell blocks of README.md and docs/cookbook.md that use jq.
-func recipes(t *testing.T) (out [][2]string) {
+// recipes are the shell blocks of documents that use jq.
+func recipes(t *testing.T, documents ...string) (out [][2]string) {
 	t.Helper()
-	for _, name := range []string{"README.md", "docs/cookbook.md"} {
+	for _, name := range documents {
 		for _, m := range shellBlock.FindAllStringSubmatch(read(t, name), -1) {
 			if regexp.MustCompile(`(?m)(^|[|&] )jq `).MatchString(m[1]) {
 				out = append(out, [2]string{name, m[1]})
@@ -51,12 +51,26 @@ func recipes(t *testing.T) (out [][2]string) {
 // TestRecipes runs every jq command of the documents over the session of the
 // demo, which has a job that ended, one that was lost, and a resume.
 func TestRecipes(t *testing.T) {
-	if _, err := exec.LookPath("jq"); err != nil {
-		t.Skip("SKIPPED: jq is not installed, so the recipes of README.md and docs/cookbook.md were NOT checked")
-	}
+	needsJq(t)
 	bin, session := play(t)
+	answered(t, bin, session, answers, recipes(t, "README.md", "docs/cookbook.md"))
+}
+
+func needsJq(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Skip("SKIPPED: jq is not installed, so the recipes of the documents were NOT checked")
+	}
+}
+
+// answer is what a recipe must say, by what its command contains.
+type answer struct{ recipe, want string }
+
+// answered runs recipes in the folder of a session.
+func answered(t *testing.T, bin, session string, answers []answer, recipes [][2]string) {
+	t.Helper()
 	used := map[string]bool{}
-	for _, recipe := range recipes(t) {
+	for _, recipe := range recipes {
 		want := ""
 		for _, a := range answers {
 			if strings.Contains(recipe[1], a.recipe) {
