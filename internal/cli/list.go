@@ -16,7 +16,7 @@ import (
 
 var sessionsCommand = command{
 	name: "sessions", args: "[--all] [--json]", summary: "the sessions there are, the latest first",
-	help: "Reads the summary of each session; one that cannot be read is listed with the reason.\nArchived ones are listed with --all only.",
+	help: "Reads the summary of each session; one that cannot be read is listed with the reason.\nThose of delegates, which belong to a root session, and archived ones are listed with --all only.",
 }
 
 var jobsCommand = command{
@@ -32,7 +32,7 @@ func init() {
 func runSessions(e *env, args []string) int {
 	fs := e.flags(sessionsCommand)
 	set := e.stateFlags(fs)
-	all := fs.Bool("all", false, "archived sessions, too")
+	all := fs.Bool("all", false, "archived sessions and those of delegates, too")
 	asJSON := fs.Bool("json", false, "one object a line")
 	rest, status, ok := e.parse(sessionsCommand, fs, args)
 	if !ok {
@@ -57,7 +57,7 @@ func runSessions(e *env, args []string) int {
 			e.fail(status, "", "%v", s.Err)
 			continue
 		}
-		if s.Archived && !*all {
+		if (s.Archived || s.OfDelegate()) && !*all {
 			continue
 		}
 		if *asJSON {
@@ -65,6 +65,9 @@ func runSessions(e *env, args []string) int {
 			continue
 		}
 		outcome := s.Outcome
+		if s.OfDelegate() {
+			outcome += ", delegate of " + string(s.Root)
+		}
 		if s.Archived {
 			outcome += ", archived"
 		}
@@ -76,29 +79,31 @@ func runSessions(e *env, args []string) int {
 
 // Record is the durable record of a job, as evener jobs --json prints it.
 type Record struct {
-	Job          id.Job     `json:"job_id"`
-	Type         string     `json:"type"`
-	Status       job.Status `json:"status"`
-	Reason       string     `json:"reason,omitempty"`
-	Description  string     `json:"description,omitempty"`
-	Command      string     `json:"command"`
-	Parent       id.Session `json:"parent_session_id"`
-	Owner        id.Session `json:"owner_session_id"`
-	Visible      id.Session `json:"visible_to_session_id"`
-	ParentJob    id.Job     `json:"parent_job_id,omitempty"`
-	Turn         int64      `json:"origin_turn_id"`
-	Call         string     `json:"origin_tool_call_id"`
-	Background   bool       `json:"background,omitempty"`
-	StartedAt    string     `json:"started_at"`
-	EndedAt      string     `json:"ended_at,omitempty"`
-	ExitCode     *int       `json:"exit_code,omitempty"`
-	OutputPath   string     `json:"output_path,omitempty"`
-	OutputBytes  int64      `json:"output_bytes"`
-	OutputStart  int64      `json:"output_retained_start_bytes,omitempty"`
-	Pruned       bool       `json:"output_pruned,omitempty"`
-	Generation   *int       `json:"terminal_generation"` // null until terminal
-	Notification string     `json:"terminal_notification_state"`
-	Error        string     `json:"error,omitempty"`
+	Job         id.Job     `json:"job_id"`
+	Type        string     `json:"type"`
+	Status      job.Status `json:"status"`
+	Reason      string     `json:"reason,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Command     string     `json:"command"`
+	Parent      id.Session `json:"parent_session_id"`
+	Owner       id.Session `json:"owner_session_id"`
+	Visible     id.Session `json:"visible_to_session_id"`
+	ParentJob   id.Job     `json:"parent_job_id,omitempty"`
+	// ParentDelegate is whose session owns the job; none at the root.
+	ParentDelegate id.Delegate `json:"parent_delegate_id,omitempty"`
+	Turn           int64       `json:"origin_turn_id"`
+	Call           string      `json:"origin_tool_call_id"`
+	Background     bool        `json:"background,omitempty"`
+	StartedAt      string      `json:"started_at"`
+	EndedAt        string      `json:"ended_at,omitempty"`
+	ExitCode       *int        `json:"exit_code,omitempty"`
+	OutputPath     string      `json:"output_path,omitempty"`
+	OutputBytes    int64       `json:"output_bytes"`
+	OutputStart    int64       `json:"output_retained_start_bytes,omitempty"`
+	Pruned         bool        `json:"output_pruned,omitempty"`
+	Generation     *int        `json:"terminal_generation"` // null until terminal
+	Notification   string      `json:"terminal_notification_state"`
+	Error          string      `json:"error,omitempty"`
 }
 
 // recordOf builds the record of a folded job.
@@ -106,7 +111,7 @@ func recordOf(h store.Home, s *session.State, x *job.State) Record {
 	row := job.RowOf(x, job.Live{})
 	r := Record{
 		Job: x.ID, Type: "shell", Status: x.Public(), Description: x.Description, Command: x.Command,
-		Parent: s.ID, Owner: x.ID.Owner(), Visible: s.ID, ParentJob: x.ParentJob, Turn: x.Turn, Call: x.Call,
+		Parent: s.ID, Owner: x.ID.Owner(), Visible: s.ID, ParentJob: x.ParentJob, ParentDelegate: s.Delegate, Turn: x.Turn, Call: x.Call,
 		Background: x.BackgroundEvidence(), StartedAt: row.StartedAt, EndedAt: row.EndedAt, ExitCode: row.ExitCode,
 		OutputBytes: x.End.TotalBytes, OutputStart: x.End.RetainedStart, Pruned: x.Pruned,
 		Notification: s.Attention.Of(x.ID), Error: x.End.Error,
@@ -174,7 +179,7 @@ func (e *env) oneSession(h store.Home, command string, args []string) (id.Sessio
 		return "", e.failState(err), false
 	}
 	for _, s := range list {
-		if s.Err == nil && !s.Archived {
+		if s.Err == nil && !s.Archived && !s.OfDelegate() {
 			return s.Session, exitOK, true
 		}
 	}

@@ -35,6 +35,9 @@ type Meta struct {
 	JournalSize int64      `json:"journal_bytes"`
 }
 
+// OfDelegate reports whether the session belongs to another one's tree.
+func (m Meta) OfDelegate() bool { return m.Root != "" && m.Root != m.Session }
+
 // metaOf derives the summary of a folded session.
 func metaOf(s *session.State, size int64) Meta {
 	m := Meta{
