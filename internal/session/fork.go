@@ -9,7 +9,7 @@ import (
 )
 
 // A session may begin with the conversation of another. The copy is fixed: what
-// the other says later is not in it, and nothing of the other's work is: no job,
+// the other says later is not in it, and nothing of the work is: no job or delegate,
 // no notice that is still owed, no task, no file that was read, no token used.
 // Texts keep the ids of the other's jobs, whose output stays readable. Turns and
 // requests are counted on from the other's.
