@@ -114,6 +114,9 @@ func (e *env) prompt(fs *flag.FlagSet, args []string, cfg config.Config, living 
 
 // runSession opens the model and the session and runs the prompt in it.
 func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
+	if o.resume == "" && !utf8.ValidString(e.dir) { // its record would name another folder
+		return e.fail(exitUsage, "rename the folder", "the name of the working directory %q is not valid UTF-8, and a session cannot record it", e.dir)
+	}
 	home, err := e.find(cfg)
 	if err != nil {
 		return e.failState(err)
