@@ -55,8 +55,8 @@ func (w *work) endInterrupted() {
 
 // interruptCall ends the call in progress. A wait for a stop or for a delegate's
 // reply ends as if its time were over; what is waited for goes on. A call that
-// only asked for something that comes by itself, a launch or a read, is answered
-// when that has come.
+// only reads is given up: what it found is dropped. One that has asked for
+// something to be done, a launch or a write, is answered when it is.
 func (w *work) interruptCall() {
 	c := w.s.Transcript.Open()[0]
 	for _, x := range w.s.Live() {
@@ -75,10 +75,28 @@ func (w *work) interruptCall() {
 		w.expired(c.ID)
 		return
 	}
+	if w.readsOnly(c) {
+		w.refuse(c, fault.New(fault.Interrupted, "%s: the user interrupted the turn; the call was given up", c.Name))
+		w.calls()
+		return
+	}
 	w.stopWaitExpired(c.ID)
 	if s := w.s.Wait; s != nil && s.Call == c.ID {
 		w.expired(c.ID)
 	}
+}
+
+// readsOnly reports whether a call changes nothing.
+func (w *work) readsOnly(c transcript.Call) bool {
+	call, err := w.decode(c.Name, c.Arguments)
+	if err != nil {
+		return false
+	}
+	switch call.(type) {
+	case ReadTranscriptCall, ReadFileCall, ListFilesCall, SearchFilesCall:
+		return true
+	}
+	return false
 }
 
 func interruptTimer(j id.Job) string { return "interrupt:" + string(j) }
