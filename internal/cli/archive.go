@@ -92,9 +92,7 @@ func (e *env) archive(home store.Home, cfg config.Config, s id.Session, undo boo
 	if err != nil {
 		return err
 	}
-	if err := home.WriteMeta(t.State.Session()); err != nil {
-		r.warn(fmt.Sprintf("the session's summary could not be written: %v", err))
-	}
+	r.warnSummary()
 	return nil
 }
 

@@ -93,7 +93,7 @@ func (e *env) failState(err error) int {
 // stateStatus: damage, locks and unwritable folders are 3; an unknown session
 // is a wrong argument.
 func stateStatus(err error) int {
-	if errors.Is(err, store.ErrNoSession) || errors.Is(err, store.ErrNothing) {
+	if errors.Is(err, store.ErrNoSession) || errors.Is(err, store.ErrNothing) || errors.Is(err, store.ErrNotRoot) {
 		return exitUsage
 	}
 	return exitState

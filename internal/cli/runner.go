@@ -141,6 +141,12 @@ func (r *runner) warnTorn() {
 	}
 }
 
+func (r *runner) warnSummary() {
+	if r.tree.SummaryErr != nil {
+		r.warn(r.tree.SummaryErr.Error())
+	}
+}
+
 // feed settles what a lost process left open, then hands in the prompt.
 func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
 	p := session.Prompt{Text: prompt, Mode: session.OneShot, Limits: limits(r.config), ParentJob: parentJob(r.getenv), OutputSchema: r.output}
@@ -323,9 +329,7 @@ func signalStatus(s os.Signal) int {
 // report prints how the run went and gives the exit status.
 func (r *runner) report() int {
 	s := r.tree.State.Session()
-	if err := r.tree.Home.WriteMeta(s); err != nil {
-		r.warn(fmt.Sprintf("the session's summary could not be written: %v", err))
-	}
+	r.warnSummary()
 	if s := s.Run; s.Mode == session.OneShot && s.Answer != nil && (s.LastTurn == session.TurnFailed || s.LastTurn == session.TurnExhausted) {
 		r.warn(fmt.Sprintf("the last turn %s, the report is of an earlier one: %s", s.LastTurn, s.LastReason))
 	}

@@ -3,12 +3,11 @@ package store
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
-
-	"github.com/google/renameio/v2"
 
 	"evener/internal/id"
 	"evener/internal/session"
@@ -59,19 +58,49 @@ func metaOf(s *session.State, size int64) Meta {
 
 func (h Home) metaPath(s id.Session) string { return filepath.Join(h.Dir(s), "meta.json") }
 
-// WriteMeta writes the summary of a folded session. It is derived, so a
-// failure loses nothing and a listing makes it again.
-func (h Home) WriteMeta(s *session.State) error {
+// summarise writes the summaries of the sessions that the tree's journals have
+// outgrown. The lock is held still: who takes the tree next may remove it.
+func (t *Tree) summarise() error {
+	var first error
+	for s, state := range t.State.Sessions {
+		if t.journals[s] == nil || state.ID == "" {
+			continue
+		}
+		if err := t.Home.writeMeta(state); err != nil && first == nil {
+			first = fmt.Errorf("the summary of session %s could not be written: %w", s, err)
+		}
+	}
+	return first
+}
+
+// writeMeta is not synced: it is derived, and a listing makes it again where it
+// is missing or is no longer what it was.
+func (h Home) writeMeta(s *session.State) error {
 	info, err := os.Stat(h.Journal(s.ID))
 	if err != nil {
 		return err
+	}
+	if m, ok := h.readMeta(s.ID); ok && m.JournalSize == info.Size() {
+		return nil
 	}
 	b, err := json.Marshal(metaOf(s, info.Size()))
 	if err != nil {
 		return err
 	}
-	// The temporary file stands beside it: no probing of other folders.
-	return renameio.WriteFile(h.metaPath(s.ID), append(b, '\n'), 0o600, renameio.WithTempDir(h.Dir(s.ID)))
+	draft := h.metaPath(s.ID) + ".new"
+	if err := os.WriteFile(draft, append(b, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(draft, h.metaPath(s.ID))
+}
+
+func (h Home) readMeta(s id.Session) (Meta, bool) {
+	var m Meta
+	b, err := os.ReadFile(h.metaPath(s))
+	if err != nil || json.Unmarshal(b, &m) != nil || m.Session != s {
+		return Meta{Session: s}, false
+	}
+	return m, true
 }
 
 // Listed is a session of a listing, or why it cannot be read.
@@ -104,10 +133,8 @@ func (h Home) summary(s id.Session) Listed {
 	if err != nil {
 		return Listed{Meta{Session: s}, err}
 	}
-	var m Meta
-	if b, err := os.ReadFile(h.metaPath(s)); err != nil || json.Unmarshal(b, &m) != nil || m.Session != s {
-		m = Meta{Session: s}
-	} else if m.JournalSize == info.Size() {
+	m, ok := h.readMeta(s)
+	if ok && m.JournalSize == info.Size() {
 		return Listed{Meta: m}
 	}
 	t, err := Load(h, s, 0)

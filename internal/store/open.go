@@ -29,6 +29,10 @@ type Tree struct {
 	Torn []Torn
 	// Seqs is the last seq of each journal as found.
 	Seqs map[string]int64
+	// Summarise lets Close write the summaries: the state is what the journals
+	// say. SummaryErr is why it could not, which loses nothing.
+	Summarise  bool
+	SummaryErr error
 
 	journals map[id.Session]*journal.Journal // the tree's own under ""
 	options  journal.Options                 // of journals that are made later
@@ -245,6 +249,9 @@ func (t *Tree) Close() error {
 	var errs []error
 	for _, j := range t.journals {
 		errs = append(errs, j.Close())
+	}
+	if t.Summarise && errors.Join(errs...) == nil {
+		t.SummaryErr = t.summarise()
 	}
 	return errors.Join(append(errs, t.Lock.Close())...)
 }

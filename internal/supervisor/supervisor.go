@@ -172,6 +172,7 @@ func (t *Tree) run() error {
 	defer cancel()
 	closeErr := t.procs.Close(ctx)
 	t.wg.Wait()
+	t.o.Store.Summarise = err == nil
 	return errors.Join(err, closeErr, t.o.Store.Close())
 }
 
