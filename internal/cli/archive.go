@@ -62,14 +62,13 @@ func runArchive(e *env, args []string) int {
 // the decision is made, written and acted on.
 func (e *env) archive(home store.Home, cfg config.Config, s id.Session, undo bool) error {
 	t, err := store.Resume(home, s, version, proc.BootID())
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrNotRoot):
+		return notRoot(s, home.RootOf(s))
+	case err != nil:
 		return err
-	}
-	switch x := t.State.Session(); {
-	case x.ID == "":
+	case t.State.Session().ID == "":
 		return errors.Join(fault.Invalid("session %s has no history yet; delete it instead", s), t.Close())
-	case x.ID != x.Root:
-		return errors.Join(notRoot(x.ID, x.Root), t.Close())
 	}
 	cfg.Output = "text" // warnings are no events here
 	r := &runner{env: e, options: &runOptions{}, config: cfg, tree: t}

@@ -122,6 +122,13 @@ func (h Home) List() ([]Listed, error) {
 			out = append(out, h.summary(s))
 		}
 	}
+	away := map[id.Session]bool{} // a tree is put away as a whole
+	for _, s := range out {
+		away[s.Session] = s.Archived
+	}
+	for i := range out {
+		out[i].Archived = out[i].Archived || away[out[i].Root]
+	}
 	slices.SortStableFunc(out, func(a, b Listed) int {
 		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(b.Session, a.Session))
 	})
