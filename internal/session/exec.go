@@ -37,7 +37,7 @@ func (w *work) exec(c transcript.Call) bool {
 		return false
 	}
 	if !slices.Contains(w.s.tools, c.Name) {
-		w.refuse(c, fault.New(fault.UnknownTool, "there is no tool %q; the tools are %s", preview(c.Name), strings.Join(w.s.tools, ", ")))
+		w.refuse(c, fault.New(fault.UnknownTool, "there is no tool \"%s\"; the tools are %s", preview(c.Name), strings.Join(w.s.tools, ", ")))
 		return false
 	}
 	call, err := w.decode(c.Name, c.Arguments)
