@@ -26,19 +26,20 @@ type group struct {
 var commandGroups = []group{
 	{"look at what was done", []string{"sessions", "jobs", "tasks", "show", "log"}},
 	{"keep it in order", []string{"verify", "repair", "archive", "delete"}},
-	{"set up, and more", []string{"models", "agents", "config", "version", "help"}},
+	{"set up, and more", []string{"models", "agents", "config", "trust", "version", "help"}},
 }
 
 var flagGroups = []group{
 	{"the model", []string{"model", "base-url"}},
-	{"the session", []string{"resume-last", "resume", "dir", "state-dir"}},
+	{"the session", []string{"resume-last", "resume", "resume-with", "dir", "state-dir"}},
 	{"what goes in and comes out", []string{"input", "output", "output-schema", "verbose", "trace"}},
-	{"limits and more", []string{"max-turns", "max-concurrent-shells", "wait-jobs"}},
+	{"limits and more", []string{"max-turns", "wait-jobs", "max-concurrent-shells", "max-concurrent-delegates", "max-subagent-depth"}},
 }
 
 // values are what flags take, where the flag itself does not say.
 var values = map[string]string{
 	"input": "jsonl", "model": "PROVIDER/NAME", "base-url": "URL", "state-dir": "FOLDER", "output": "FORM", "output-schema": "FILE", "trace": "FILE", "max-turns": "N", "max-concurrent-shells": "N",
+	"max-concurrent-delegates": "N", "max-subagent-depth": "N",
 }
 
 func printOverview(w io.Writer) {
