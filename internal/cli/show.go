@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"strings"
 
+	"evener/internal/effect"
 	"evener/internal/evidence"
-	"evener/internal/id"
+	"evener/internal/fault"
 	"evener/internal/session"
 	"evener/internal/tool"
 )
 
 var showCommand = command{
-	name: "show", args: "[flags] job:JOB_ID", summary: "the output of a job, through the reader that the model uses",
-	help: "Without flags: the record and the newest output. --offset reads one raw page of 16 KiB,\n--match searches complete lines (RE2) and goes on from --offset. --json prints the whole view.",
+	name: "show", args: "[flags] job:JOB_ID | local:SESSION_ID", summary: "the output of a job or the conversation of a session, as the model reads it",
+	help: "Of a job, without flags: the record and the newest output. --offset reads one raw page of\n16 KiB, --match searches complete lines (RE2) and goes on from --offset. Of a session: its\nnewest turns, long texts shortened. --range shows others, --expand one in full. --json\nprints the whole view.",
 }
 
 func init() { showCommand.run = runShow }
@@ -26,21 +27,21 @@ func runShow(e *env, args []string) int {
 	offset := fs.Int64("offset", -1, "first `byte` of the page, or where the search begins")
 	match := fs.String("match", "", "`pattern` to search for")
 	around := fs.Int64("context", -1, "`lines` around each match")
+	turns := fs.String("range", "", "`turns`: last:N, start:N or A-B")
+	expand := fs.Int64("expand", 0, "`turn` to show in full")
 	rest, status, ok := e.parse(showCommand, fs, args)
 	if !ok {
 		return status
 	}
 	if len(rest) != 1 {
-		return e.fail(exitUsage, "", "show takes one ref, such as job:JOB_ID")
+		return e.fail(exitUsage, "", "show takes one ref, such as job:JOB_ID or local:SESSION_ID")
 	}
 	home, cfg, err := e.home(set)
 	if err != nil {
 		return e.fail(exitUsage, "", "%v", err)
 	}
-	name, isJob := strings.CutPrefix(rest[0], "job:")
-	j, ok := id.ParseJob(name)
-	if !isJob || !ok {
-		return e.fail(exitUsage, "", "%q is no ref; use job:JOB_ID, as evener jobs lists them", rest[0])
+	if !strings.HasPrefix(rest[0], "job:") && !strings.HasPrefix(rest[0], "local:") {
+		return e.fail(exitUsage, "", "%q is no ref; use job:JOB_ID, as evener jobs lists them, or local:SESSION_ID, as evener sessions does", rest[0])
 	}
 	call := map[string]any{"transcript_ref": rest[0]}
 	if *offset >= 0 {
@@ -52,6 +53,12 @@ func runShow(e *env, args []string) int {
 	if *around >= 0 {
 		call["context_lines"] = *around
 	}
+	if *turns != "" {
+		call["range"] = *turns
+	}
+	if *expand != 0 {
+		call["expand_turn"] = *expand
+	}
 	raw, err := json.Marshal(call)
 	if err != nil {
 		return e.fail(exitUsage, "", "%v", err)
@@ -60,16 +67,12 @@ func runShow(e *env, args []string) int {
 	if refusal != nil {
 		return e.fail(exitUsage, "", "%s", refusal.Text)
 	}
-	read := decoded.(session.ReadTranscriptCall)
-	if refusal := session.CheckRead(read); refusal != nil {
+	asked := decoded.(session.ReadTranscriptCall)
+	read, refusal := session.CheckRead(asked)
+	if refusal != nil {
 		return e.fail(exitUsage, "", "%s", refusal.Text)
 	}
-	r := evidence.Reader{Home: home, MaxChars: int(cfg.ReadTranscriptChars)}
-	rec, refusal := r.Lookup(j)
-	if refusal != nil {
-		return e.fail(exitNoReport, "", "%s", refusal.Text)
-	}
-	view, refusal := r.Read(rec, read)
+	view, refusal := see(evidence.Reader{Home: home, MaxChars: int(cfg.ReadTranscriptChars)}, read, asked)
 	if refusal != nil {
 		return e.fail(exitNoReport, "", "%s", refusal.Text)
 	}
@@ -78,6 +81,22 @@ func runShow(e *env, args []string) int {
 		return exitOK
 	}
 	return e.printView(view)
+}
+
+// see reads what a ref names from the disk.
+func see(r evidence.Reader, read effect.ReadOutput, args session.ReadTranscriptCall) ([]byte, *fault.Error) {
+	if read.Session != "" {
+		c, refusal := r.Conversation(read.Session)
+		if refusal != nil {
+			return nil, refusal
+		}
+		return r.ReadConversation(c, args)
+	}
+	rec, refusal := r.Lookup(read.Job)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return r.Read(rec, args)
 }
 
 // printView prints what a person wants of a view: its text, or its lines.
@@ -90,6 +109,9 @@ func (e *env) printView(view []byte) int {
 			Text   string `json:"text"`
 		} `json:"lines"`
 		Next *int64 `json:"next_offset_bytes"`
+		Meta struct {
+			NextRange string `json:"next_range"`
+		} `json:"meta"`
 	}
 	if err := json.Unmarshal(view, &v); err != nil {
 		return e.fail(exitNoReport, "", "read the view: %v", err)
@@ -110,6 +132,9 @@ func (e *env) printView(view []byte) int {
 	}
 	if v.Next != nil {
 		fmt.Fprintf(e.err, "evener: more behind this: --offset %d\n", *v.Next)
+	}
+	if v.Meta.NextRange != "" {
+		fmt.Fprintf(e.err, "evener: more turns: --range %s\n", v.Meta.NextRange)
 	}
 	return exitOK
 }

@@ -22,7 +22,8 @@ var results = map[string][][3]string{
 		{"internal/tree", "Outcome", "items[].last_outcome."}, {"internal/tree", "Occupancy", "occupancy."}},
 	"job_stop": {{"internal/job", "StopResult", ""}, {"internal/tree", "StopResult", ""}},
 	"read_transcript": {{"internal/evidence", "markdownView", ""}, {"internal/evidence", "meta", "meta."}, {"internal/evidence", "pageView", ""},
-		{"internal/evidence", "searchView", ""}, {"internal/evidence", "searchLine", "lines[]."}},
+		{"internal/evidence", "searchView", ""}, {"internal/evidence", "searchLine", "lines[]."},
+		{"internal/evidence", "conversationView", ""}, {"internal/evidence", "conversationMeta", "meta."}},
 	"read_file":    {{"internal/files", "readData", ""}},
 	"write_file":   {{"internal/files", "writeData", ""}},
 	"list_files":   {{"internal/files", "listData", ""}},
@@ -33,7 +34,7 @@ var results = map[string][][3]string{
 }
 
 // hidden are parameters that are accepted but not advertised.
-var hidden = map[string][]string{"shell": {"max_runtime_ms"}, "read_transcript": {"range", "expand_turn"}, "delegate": {"max_wait_ms"}}
+var hidden = map[string][]string{"shell": {"max_runtime_ms"}, "delegate": {"max_wait_ms"}}
 
 // TestToolsDocument: docs/tools.md has every tool with its arguments, the
 // fields of its results, and every code that a call can meet.

@@ -55,11 +55,12 @@ type CallModel struct{ Request int64 }
 // CancelModel abandons a request in flight.
 type CancelModel struct{ Request int64 }
 
-// ReadOutput reads the retained output of a job for a read_transcript call.
-// Answered by ReadDone.
+// ReadOutput reads the retained output of a job, or the conversation of a
+// session, for a read_transcript call. Answered by ReadDone.
 type ReadOutput struct {
-	Call string // call id
-	Job  id.Job
+	Call    string // call id
+	Job     id.Job
+	Session id.Session // in place of a job
 }
 
 // UseFiles carries out a call of a file tool, with what the session has seen of

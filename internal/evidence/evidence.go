@@ -1,5 +1,5 @@
 // Package evidence reads what sessions keep: the output of shell jobs, by
-// job: refs. The model's read_transcript and the user's evener show go through
+// job: refs, and their conversations, by local: refs. The model's read_transcript and the user's evener show go through
 // it, so the two cannot differ. A read is a snapshot of durable state: it never
 // waits, consumes nothing, and needs no living owner.
 package evidence
@@ -54,22 +54,9 @@ func RecordOf(s *job.State, l job.Live) Record {
 // unknown id, and of two siblings that have the owner none is picked.
 func (r Reader) Lookup(j id.Job) (Record, *fault.Error) {
 	missing := fault.New(fault.TargetNotFound, "read_transcript: no job %s", j)
-	home := r.Home
-	if !home.Has(j.Owner()) {
-		others, err := home.Siblings(j.Owner())
-		switch {
-		case err != nil:
-			return Record{}, fault.New(fault.TargetNotFound, "read_transcript: no job %s here, and other projects cannot be searched: %v", j, err)
-		case len(others) == 0:
-			return Record{}, missing
-		case len(others) > 1:
-			var all []string
-			for _, h := range others {
-				all = append(all, h.Dir(j.Owner()))
-			}
-			return Record{}, fault.Invalid("read_transcript: job %s is ambiguous: its session stands in %s", j, strings.Join(all, " and in "))
-		}
-		home = others[0]
+	home, refusal := r.homeOf(j.Owner(), fmt.Sprintf("job %s", j), missing)
+	if refusal != nil {
+		return Record{}, refusal
 	}
 	t, err := store.Load(home, j.Owner(), 0)
 	if err != nil {
@@ -86,6 +73,28 @@ func (r Reader) Lookup(j id.Job) (Record, *fault.Error) {
 	rec := RecordOf(s, job.Live{Job: j, Total: info.End})
 	rec.home = home
 	return rec, nil
+}
+
+// homeOf finds the state folder that has a session: this one, else one of its
+// siblings. what is looked for there, missing the answer where there is none.
+func (r Reader) homeOf(s id.Session, what string, missing *fault.Error) (store.Home, *fault.Error) {
+	if r.Home.Has(s) {
+		return r.Home, nil
+	}
+	others, err := r.Home.Siblings(s)
+	switch {
+	case err != nil:
+		return store.Home{}, fault.New(fault.TargetNotFound, "read_transcript: no %s here, and other projects cannot be searched: %v", what, err)
+	case len(others) == 0:
+		return store.Home{}, missing
+	case len(others) == 1:
+		return others[0], nil
+	}
+	var all []string
+	for _, h := range others {
+		all = append(all, h.Dir(s))
+	}
+	return store.Home{}, fault.Invalid("read_transcript: %s is ambiguous: its session stands in %s", what, strings.Join(all, " and in "))
 }
 
 // log is the file of a job's output.

@@ -43,13 +43,13 @@ type JobStopCall struct {
 
 // ReadTranscriptCall reads retained evidence.
 type ReadTranscriptCall struct {
-	Ref          string  `json:"transcript_ref" doc:"job:<job_id>"`
+	Ref          string  `json:"transcript_ref" doc:"job:<job_id> or local:<session_id>"`
 	Format       *string `json:"format" optional:"" enum:"markdown" doc:"Default markdown."`
 	OffsetBytes  *int64  `json:"offset_bytes" optional:"" doc:"0 or more: read the 16 KiB page that starts at this byte; with output_match, search from there."`
 	OutputMatch  *string `json:"output_match" optional:"" doc:"RE2 pattern to search for."`
 	ContextLines *int64  `json:"context_lines" optional:"" doc:"Lines shown around each match, 0 to 20. Only with output_match."`
-	Range        *string `json:"range" optional:"" hidden:""`
-	ExpandTurn   *int64  `json:"expand_turn" optional:"" hidden:""`
+	Range        *string `json:"range" optional:"" doc:"last:N, start:N or A-B, in turn numbers. Only local:."`
+	ExpandTurn   *int64  `json:"expand_turn" optional:"" doc:"Turn to show in full. Only local:."`
 }
 
 // ReadFileCall reads lines of a text file.

@@ -3,14 +3,11 @@ package session
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"evener/internal/attention"
 	"evener/internal/effect"
-	"evener/internal/fault"
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/text"
@@ -128,50 +125,4 @@ func (w *work) stopChildren(parent id.Job) {
 		}
 		w.stopChildren(x.ID)
 	}
-}
-
-// maxContext bounds the lines around a search match.
-const maxContext = 20
-
-// readTranscript checks the arguments of a read and asks for it. A read is a
-// snapshot: it never waits for the job, and it consumes nothing.
-func (w *work) readTranscript(c transcript.Call, a ReadTranscriptCall) bool {
-	err := CheckRead(a)
-	j := id.Job(strings.TrimPrefix(a.Ref, "job:"))
-	if err == nil && j.Owner() == w.s.ID && w.s.Job(j) == nil {
-		err = fault.New(fault.TargetNotFound, "read_transcript: no job %s in this session; job_list shows the jobs there are", j)
-	}
-	if err != nil {
-		w.refuse(c, err)
-		return false
-	}
-	w.order(effect.ReadOutput{Call: c.ID, Job: j})
-	return true
-}
-
-// CheckRead applies the rules of a read that need no state.
-func CheckRead(a ReadTranscriptCall) *fault.Error {
-	name, isJob := strings.CutPrefix(a.Ref, "job:")
-	_, ok := id.ParseJob(name)
-	switch {
-	case !isJob:
-		return fault.Invalid("read_transcript: %q is not a transcript ref; use job:<job_id>", preview(a.Ref))
-	case !ok:
-		return fault.New(fault.TargetNotFound, "read_transcript: %q names no job; job_list shows the jobs there are", preview(a.Ref))
-	case a.Format != nil && *a.Format != "markdown":
-		return fault.Invalid("read_transcript: format %q does not exist for a job: ref; only markdown does", preview(*a.Format))
-	case a.Range != nil || a.ExpandTurn != nil:
-		return fault.Invalid("read_transcript: range and expand_turn are for session refs; a job: ref takes offset_bytes or output_match")
-	case a.OffsetBytes != nil && *a.OffsetBytes < 0:
-		return fault.Invalid("read_transcript: offset_bytes must not be negative (got %d)", *a.OffsetBytes)
-	case a.ContextLines != nil && (*a.ContextLines < 0 || *a.ContextLines > maxContext):
-		return fault.Invalid("read_transcript: context_lines must be from 0 to %d (got %d)", maxContext, *a.ContextLines)
-	case a.ContextLines != nil && a.OutputMatch == nil:
-		return fault.Invalid("read_transcript: context_lines goes with output_match")
-	case a.OutputMatch != nil:
-		if _, bad := regexp.Compile(*a.OutputMatch); bad != nil {
-			return fault.Invalid("read_transcript: output_match is no RE2 pattern: %v", bad)
-		}
-	}
-	return nil
 }

@@ -21,7 +21,7 @@ func TestCheckRead(t *testing.T) {
 		{ReadTranscriptCall{Ref: ref, Format: ptr("markdown"), OffsetBytes: ptr(int64(0))}, ""},
 		{ReadTranscriptCall{Ref: ref, OffsetBytes: ptr(int64(9)), OutputMatch: ptr("x"), ContextLines: ptr(int64(20))}, ""},
 		{ReadTranscriptCall{Ref: ref, OutputMatch: ptr(""), ContextLines: ptr(int64(0))}, ""},
-		{ReadTranscriptCall{Ref: "local:" + string(owner)}, "invalid_request: read_transcript: "},
+		{ReadTranscriptCall{Ref: string(owner)}, "invalid_request: read_transcript: "},
 		{ReadTranscriptCall{Ref: string(j1)}, "invalid_request: read_transcript: "},
 		{ReadTranscriptCall{Ref: ""}, "invalid_request: read_transcript: "},
 		{ReadTranscriptCall{Ref: "job:dlg_" + string(owner)}, "target_not_found: read_transcript: "},
@@ -35,13 +35,56 @@ func TestCheckRead(t *testing.T) {
 		{ReadTranscriptCall{Ref: ref, ContextLines: ptr(int64(1))}, "invalid_request: read_transcript: context_lines goes with output_match"},
 		{ReadTranscriptCall{Ref: ref, OutputMatch: ptr("(")}, "invalid_request: read_transcript: output_match is no RE2 pattern: "},
 	} {
-		err := CheckRead(c.a)
+		_, err := CheckRead(c.a)
 		if got := ""; err != nil {
 			if got = err.Error(); c.want == "" || !strings.HasPrefix(got, c.want) {
 				t.Errorf("%+v: %s", c.a, got)
 			}
 		} else if c.want != "" {
 			t.Errorf("%+v: accepted", c.a)
+		}
+	}
+}
+
+// clause: JC-067
+func TestCheckReadOfSession(t *testing.T) {
+	ref := "local:" + string(owner)
+	const forms = "last:N (the last N turns), start:N (the first N) or A-B (turn numbers)"
+	for _, c := range []struct {
+		a    ReadTranscriptCall
+		want string // that the refusal has
+	}{
+		{ReadTranscriptCall{Ref: ref}, ""},
+		{ReadTranscriptCall{Ref: ref, Format: ptr("markdown"), Range: ptr("last:3")}, ""},
+		{ReadTranscriptCall{Ref: ref, Range: ptr("start:1")}, ""},
+		{ReadTranscriptCall{Ref: ref, Range: ptr("2-2")}, ""},
+		{ReadTranscriptCall{Ref: ref, ExpandTurn: ptr(int64(1))}, ""},
+		{ReadTranscriptCall{Ref: ref, Format: ptr("outline")}, `invalid_request: read_transcript: format "outline"`},
+		{ReadTranscriptCall{Ref: ref, ExpandTurn: ptr(int64(0))}, "invalid_request: read_transcript: expand_turn is one turn number, 1 or more (got 0)"},
+		{ReadTranscriptCall{Ref: ref, ExpandTurn: ptr(int64(1)), Range: ptr("1-2")}, "invalid_request: read_transcript: give range or expand_turn, not both"},
+		{ReadTranscriptCall{Ref: ref, OffsetBytes: ptr(int64(0))}, "invalid_request: read_transcript: offset_bytes, output_match and context_lines are for job: refs"},
+		{ReadTranscriptCall{Ref: ref, OutputMatch: ptr("x")}, "are for job: refs"},
+		{ReadTranscriptCall{Ref: ref, ContextLines: ptr(int64(1))}, "are for job: refs"},
+		{ReadTranscriptCall{Ref: "local:" + string(owner)[1:]}, "target_not_found: read_transcript: "},
+		{ReadTranscriptCall{Ref: "local:../" + string(owner)}, "target_not_found: read_transcript: "},
+		{ReadTranscriptCall{Ref: "local:dlg_" + string(owner)}, "target_not_found: read_transcript: "},
+		{ReadTranscriptCall{Ref: "Local:" + string(owner)}, "invalid_request: read_transcript: "},
+		{ReadTranscriptCall{Ref: ref, Range: ptr("")}, forms},
+		{ReadTranscriptCall{Ref: ref, Range: ptr("3")}, forms},
+		{ReadTranscriptCall{Ref: ref, Range: ptr("last:0")}, forms},
+		{ReadTranscriptCall{Ref: ref, Range: ptr("last:+1")}, forms},
+		{ReadTranscriptCall{Ref: ref, Range: ptr("start:x")}, forms},
+		{ReadTranscriptCall{Ref: ref, Range: ptr("3-2")}, forms},
+		{ReadTranscriptCall{Ref: ref, Range: ptr("0-2")}, forms},
+		{ReadTranscriptCall{Ref: ref, Range: ptr("1-9999999999999999999")}, forms},
+		{ReadTranscriptCall{Ref: ref, Range: ptr("1-2\n")}, forms},
+	} {
+		_, err := CheckRead(c.a)
+		switch {
+		case err == nil && c.want != "":
+			t.Errorf("%+v: accepted", c.a)
+		case err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%+v: %s", c.a, err)
 		}
 	}
 }

@@ -73,6 +73,16 @@ func LoadFile(h Home, root id.Session, path string) (*tree.State, error) {
 	return load(h, root, path, 0)
 }
 
+// LoadSession folds the journal of one session alone, without what stands below
+// it: damage there is none of its conversation.
+func LoadSession(h Home, s id.Session) (*session.State, error) {
+	t := tree.New(s)
+	if err := fold(h, t, s, h.Journal(s), 0); err != nil {
+		return nil, err
+	}
+	return t.Session(), nil
+}
+
 func load(h Home, root id.Session, path string, upTo int64) (*tree.State, error) {
 	t := tree.New(root)
 	if err := fold(h, t, root, path, upTo); err != nil {

@@ -173,14 +173,12 @@ func (t *Tree) read(s id.Session, e effect.ReadOutput) {
 	if refusal != nil || !ok {
 		return
 	}
-	var rec *evidence.Record
-	if owner := t.o.Store.State.Sessions[e.Job.Owner()]; owner == nil {
-	} else if x := owner.Job(e.Job); x != nil {
-		r := evidence.RecordOf(x, t.live(e.Job))
-		rec = &r
+	look := t.readOutput(e.Job, args)
+	if e.Session != "" {
+		look = t.readConversation(e.Session, args)
 	}
 	t.outside(func() {
-		data, err := t.readRecord(rec, e.Job, args)
+		data, err := look()
 		done := session.ReadDone{Call: e.Call, Data: data}
 		if err != nil {
 			done.IsError, done.Text = true, err.Error()
@@ -189,15 +187,43 @@ func (t *Tree) read(s id.Session, e effect.ReadOutput) {
 	})
 }
 
-func (t *Tree) readRecord(rec *evidence.Record, j id.Job, args session.ReadTranscriptCall) ([]byte, *fault.Error) {
-	if rec == nil {
-		r, err := t.o.Reader.Lookup(j)
-		if err != nil {
-			return nil, err
-		}
+// readOutput takes what is known of a job here, and gives the rest of the read.
+func (t *Tree) readOutput(j id.Job, args session.ReadTranscriptCall) func() ([]byte, *fault.Error) {
+	var rec *evidence.Record
+	if owner := t.o.Store.State.Sessions[j.Owner()]; owner == nil {
+	} else if x := owner.Job(j); x != nil {
+		r := evidence.RecordOf(x, t.live(j))
 		rec = &r
 	}
-	return t.o.Reader.Read(*rec, args)
+	return func() ([]byte, *fault.Error) {
+		if rec == nil {
+			r, err := t.o.Reader.Lookup(j)
+			if err != nil {
+				return nil, err
+			}
+			rec = &r
+		}
+		return t.o.Reader.Read(*rec, args)
+	}
+}
+
+// readConversation does so for a session.
+func (t *Tree) readConversation(of id.Session, args session.ReadTranscriptCall) func() ([]byte, *fault.Error) {
+	var own *evidence.Conversation
+	if x := t.o.Store.State.Sessions[of]; x != nil && x.ID != "" {
+		c := evidence.ConversationOf(x)
+		own = &c
+	}
+	return func() ([]byte, *fault.Error) {
+		if own == nil {
+			c, err := t.o.Reader.Conversation(of)
+			if err != nil {
+				return nil, err
+			}
+			own = &c
+		}
+		return t.o.Reader.ReadConversation(*own, args)
+	}
 }
 
 // withCancel is the context of a session's request. At most one is out: what

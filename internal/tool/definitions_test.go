@@ -171,7 +171,7 @@ func TestSchemas(t *testing.T) {
 	// clause: JC-344
 	t.Run("read_transcript", func(t *testing.T) {
 		p := parameters(t, "read_transcript")
-		same(t, keys(p), []string{"transcript_ref", "format", "offset_bytes", "output_match", "context_lines"})
+		same(t, keys(p), []string{"transcript_ref", "format", "offset_bytes", "output_match", "context_lines", "range", "expand_turn"})
 		same(t, p.Required, []string{"transcript_ref"})
 	})
 	t.Run("tasks", func(t *testing.T) {

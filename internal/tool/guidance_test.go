@@ -117,6 +117,9 @@ func TestGuidance(t *testing.T) {
 		{"evidence", jobsSection, []string{`To see a job's stdout and stderr: read_transcript(transcript_ref="job:<job_id>").`}},
 		{"limits of stop", "job_stop", []string{`clamped to 1000..60000, negative ones refused. 0 or absent: return once the stop is signalled.`}},
 		{"limits of list", "job_list", []string{`1 or more; default 50; above 100 means 100`, `0 or more; default 0`}},
+		// clause: JC-048 JC-057
+		{"conversations", "read_transcript", []string{
+			`job: reads shell output; use the stable delegate's session transcript_ref for its conversation.`, `A job: ref is shell output only.`}},
 		{"limits of reads", "read_transcript", []string{`16 KiB page`, `0 to 20`}},
 		{"limits of tasks", "tasks", []string{`At most 100 tasks; title 200 characters, prompt 8 KiB, note 500 characters.`}},
 		// clause: JC-034
@@ -161,6 +164,8 @@ func TestGuidance(t *testing.T) {
 		{"no resuming", jobsSection, []string{`Shell processes do not resume by themselves after a restart of Evener`}},
 		{"no resuming, delegates", delegatesSection, []string{`A run does not resume by itself after a restart of Evener: it is reported as failed with reason runtime_lost`}},
 		// clause: JC-641
+		// clause: JC-635
+		{"its history", delegatesSection, []string{`read_transcript(transcript_ref="local:...") shows its report, what it was told and what it did.`}},
 		{"no replacement", delegatesSection, []string{`A job: ref is shell output only and no replacement for that.`}},
 		// clause: JC-642
 		{"refs are no targets", jobsSection, []string{`Job tools take a job_id, never a transcript_ref.`}},

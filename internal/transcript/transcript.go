@@ -101,6 +101,8 @@ type Entry struct {
 	Assistant *AssistantSaid
 	Call      string // tool results: the call they answer
 	Name      string
+	Note      bool // user text: evener's words
+	IsError   bool // tool results
 }
 
 // State is the conversation, folded.
@@ -131,7 +133,7 @@ func (s *State) Apply(e Event) error {
 		if len(s.open) > 0 {
 			return fmt.Errorf("transcript: user text while call %s is open", s.open[0].ID)
 		}
-		s.push(Entry{Role: User, Turn: e.Turn, Text: e.Text})
+		s.push(Entry{Role: User, Turn: e.Turn, Text: e.Text, Note: e.Note})
 	case AssistantSaid:
 		if len(s.open) > 0 {
 			return fmt.Errorf("transcript: reply while call %s is open", s.open[0].ID)
@@ -149,7 +151,7 @@ func (s *State) Apply(e Event) error {
 			return fmt.Errorf("transcript: result of call %s out of order", e.Call)
 		}
 		s.open = s.open[1:]
-		s.push(Entry{Role: Tool, Text: e.Shown(), Call: e.Call, Name: e.Name})
+		s.push(Entry{Role: Tool, Text: e.Shown(), Call: e.Call, Name: e.Name, IsError: e.IsError})
 	case Inherited:
 		return s.inherit(e)
 	default:
