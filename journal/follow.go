@@ -190,7 +190,7 @@ func heldBack(yield func(Entry, error) bool) func(Entry, error) bool {
 func stillThere(f file, s *scanner) error {
 	named, err := osFS{}.stat(s.path)
 	if err != nil {
-		return fmt.Errorf("follow journal: %w", errors.Join(err, ErrTruncated))
+		return fmt.Errorf("%w: %w", ErrTruncated, err)
 	}
 	info, err := f.stat()
 	if err != nil {
