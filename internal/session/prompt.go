@@ -49,6 +49,9 @@ func (w *work) prompt(in Prompt) *fault.Error {
 	if err := s.admits(in); err != nil {
 		return err
 	}
+	if w.facts.Full != "" && s.Run.Open { // whoever sent it can send it again
+		return fault.New(fault.StateFull, "the filesystem of %s is full, so the prompt could not be recorded; free space there and send it again", w.facts.Full)
+	}
 	w.begin(in)
 	if s.Turn == nil && len(s.Queue) == 0 {
 		w.startTurn(UserTurn, transcript.UserSaid{Text: in.Text, Input: in.ID})
