@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"os"
+	"runtime"
+	"slices"
 
 	"evener/internal/id"
 	"evener/internal/session"
@@ -21,6 +23,9 @@ func (e *env) lastSession(home store.Home) (id.Session, int, bool) {
 	list, err := home.List()
 	if err != nil {
 		return "", e.failState(err), false
+	}
+	if slices.ContainsFunc(list, func(s store.Listed) bool { return s.JournalSize > muchToFold }) {
+		runtime.GC() // what was folded for its summary need not be there beside what is folded to go on with
 	}
 	var last, elsewhere store.Listed
 	for _, s := range list {
@@ -52,6 +57,9 @@ func (e *env) lastSession(home store.Home) (id.Session, int, bool) {
 	}
 	return "", e.fail(exitUsage, hint, "no session of %s to resume in %s", e.dir, home.Sessions), false
 }
+
+// muchToFold is a journal that is worth collecting after, in bytes.
+const muchToFold = 64 << 20
 
 // sameDir tells whether two paths mean one folder. What the file system takes
 // for one is one, also through a link or in another spelling.
