@@ -2,6 +2,8 @@
 package main
 
 import (
+	"io"
+	"log"
 	"os"
 
 	"evener/internal/cli"
@@ -12,5 +14,6 @@ func main() {
 	if proc.IsKeeper() { // the helper that keeps a session's commands: the same binary
 		os.Exit(proc.KeeperMain())
 	}
+	log.SetOutput(io.Discard) // net/http remarks there on odd servers, amid what we print; its errors say the same
 	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

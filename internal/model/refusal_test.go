@@ -1,12 +1,14 @@
 package model
 
 import (
+	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 )
@@ -148,10 +150,15 @@ func TestNoConnection(t *testing.T) {
 				return
 			}
 			_, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.9\r\n")
-			_ = c.Close()
+			go func() { // closing with the request unread would reset the connection
+				_, _ = io.Copy(io.Discard, c)
+				_ = c.Close()
+			}()
 		}
 	}()
 	const address = "base_url (--base-url, OPENAI_BASE_URL)"
+	log.SetOutput(io.Discard) // as the program does: net/http remarks on servers that speak first
+	defer log.SetOutput(os.Stderr)
 	for in, want := range map[string]string{
 		"https://" + plain.Listener.Addr().String():             "no connection: http: server gave HTTP response to HTTPS client; write http:// in " + address,
 		"http://" + ssh.Addr().String():                         "; what listens there speaks no HTTP; check " + address,
@@ -205,4 +212,14 @@ func TestNotSent(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestSpeaksFirst: a peer whose bytes arrive before the request is named like
+// one whose bytes arrive after it.
+func TestSpeaksFirst(t *testing.T) {
+	err := &url.Error{Op: "Post", URL: "http://h", Err: fmt.Errorf("readLoopPeekFailLocked: %w", error(nil))}
+	hint, again := caller{c: Config{}}.connectHint(err)
+	if !strings.HasPrefix(hint, "what listens there speaks no HTTP") || again || reason(err) != errSpokeFirst {
+		t.Errorf("%q, again %v, %v", hint, again, reason(err))
+	}
 }

@@ -37,7 +37,7 @@ func (m caller) connectHint(err error) (hint string, again bool) {
 	if errors.Is(err, http.ErrSchemeMismatch) {
 		return "write http:// in " + address, false
 	}
-	if strings.Contains(err.Error(), "malformed HTTP") {
+	if strings.Contains(err.Error(), "malformed HTTP") || errors.Is(reason(err), errSpokeFirst) {
 		return "what listens there speaks no HTTP; check " + address, false
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
@@ -61,10 +61,17 @@ func (m caller) certificateHint(err error) string {
 	return "set " + m.c.key("ca_file") + " to the certificate of the authority that signed the server's"
 }
 
+// errSpokeFirst stands for a peer whose bytes came before the request was on
+// its way. net/http has no value for it, only the trace of a wrapped nil.
+var errSpokeFirst = errors.New("the other side spoke before it was asked")
+
 // reason is the cause of a failed request without the address around it.
 func reason(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
+		err = u.Err
+	}
+	if strings.Contains(err.Error(), "readLoopPeekFailLocked: %!w(<nil>)") {
+		return errSpokeFirst
 	}
 	return err
 }
