@@ -181,10 +181,19 @@ func TestSchemas(t *testing.T) {
 		same(t, p.Properties["operation"].Enum, []string{"list", "show", "add", "update"})
 		same(t, p.Properties["state"].Enum, []string{"pending", "in_progress", "done", "dropped"})
 	})
+	// clause: JC-078 JC-081
 	t.Run("delegate", func(t *testing.T) {
 		p := parameters(t, "delegate")
 		same(t, keys(p), []string{"prompt", "name", "task_list", "agent_type", "model", "reasoning_effort", "result_schema", "delegation_allowance", "grant_tools"})
 		same(t, p.Required, []string{"prompt"})
+		if got := p.Properties["delegation_allowance"].Type; got != "integer" {
+			t.Errorf("delegation_allowance is of type %q", got)
+		}
+		for _, d := range Definitions() {
+			if d.Name == "delegate" && regexp.MustCompile(`"(minimum|maximum|default)"`).Match(d.Parameters) {
+				t.Errorf("delegation_allowance: %s", d.Parameters)
+			}
+		}
 	})
 	t.Run("delegate_send", func(t *testing.T) {
 		p := parameters(t, "delegate_send")
