@@ -107,7 +107,7 @@ func playDelegates(t *testing.T) (bin, session string) {
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(dir, "second")); err == nil {
 			break
 		}
