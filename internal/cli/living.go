@@ -26,6 +26,9 @@ func (e *env) livingFlags(o *runOptions, fs *flag.FlagSet, cfg *config.Config) (
 	case o.flags["output"] != "" && o.flags["output"] != "jsonl":
 		return e.fail(exitUsage, "", "--input jsonl writes jsonl; --output %s does not go with it", o.flags["output"]), false
 	}
+	if err := host.Readable(e.in); err != nil {
+		return e.fail(exitUsage, "", "--input jsonl reads prompts from standard input, which cannot be read: %v", err), false
+	}
 	cfg.Output = "jsonl"
 	return exitOK, true
 }

@@ -2,7 +2,9 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -140,15 +142,40 @@ func (in *Input) run() {
 		case errors.Is(err, errStopped):
 			return
 		case err != nil:
-			if !errors.Is(err, io.EOF) {
-				in.refuse(l.n, "", fault.Invalid("standard input cannot be read any more: %v", err))
-			}
-			in.tree.Post(session.EndInput{})
+			in.tree.Post(session.EndInput{Error: unread(l.n, err)})
 			return
 		default:
 			in.take(l.n, line)
 		}
 	}
+}
+
+// unread says why the input ended at line n where that is not its end. What
+// was read of that line is no line, and is dropped.
+func unread(n int, err error) string {
+	if errors.Is(err, io.EOF) {
+		return ""
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	return fmt.Sprintf("standard input could not be read at line %d: %v", n, err)
+}
+
+// Readable refuses a standard input that no byte can come from: a directory, or
+// a file that is open for writing only.
+func Readable(r io.Reader) error {
+	f, ok := r.(*os.File)
+	if !ok {
+		return nil
+	}
+	c, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var read error
+	err = c.Control(func(fd uintptr) { _, read = unix.Read(int(fd), nil) }) // of no bytes: it does not wait
+	return errors.Join(err, read)
 }
 
 // take hands one line to the session.

@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"evener/internal/id"
 	"evener/internal/session"
@@ -139,8 +140,9 @@ func ResultOf(t *tree.State, killed []id.Job, dropped []session.PromptDropped) R
 			r.Error += fmt.Sprintf(" (and %d more)", n)
 		}
 	case session.RunClosed:
+		r.Error = s.Run.InputError
 		if n := s.Run.Unanswered; n > 0 {
-			r.Error = fmt.Sprintf("prompts that ended without an answer: %d", n)
+			r.Error = strings.TrimPrefix(fmt.Sprintf("%s; prompts that ended without an answer: %d", r.Error, n), "; ")
 		}
 	case session.RunNoReport:
 		r.Error = "the model ended its turn without a report"

@@ -74,7 +74,7 @@ func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
 			return Step{}, err
 		}
 	case EndInput:
-		w.endInput()
+		w.endInput(in)
 	case Inherit:
 		if err := w.inherit(in); err != nil {
 			return Step{}, err

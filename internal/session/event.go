@@ -71,7 +71,8 @@ type RunStarted struct {
 
 // InputEnded: a living run gets no more prompts; it ends when it has nothing left to do.
 type InputEnded struct {
-	Run int64 `json:"run"`
+	Run   int64  `json:"run"`
+	Error string `json:"error,omitempty"` // why it could not be read to its end
 }
 
 // PromptQueued: a prompt was accepted and waits for its turn, which a

@@ -39,7 +39,9 @@ type Interrupt struct {
 }
 
 // EndInput says that a living session gets no more prompts.
-type EndInput struct{}
+type EndInput struct {
+	Error string `json:"-"` // why it could not be read to its end; it stands in the line's run.input_ended
+}
 
 // Inherit writes the beginning of a session that begins with another's
 // conversation: first where it comes from, then its entries.

@@ -93,12 +93,12 @@ func (w *work) takePrompt() {
 
 // endInput says that no prompt will come any more: the run ends when nothing is
 // left to do, as a run of one prompt does.
-func (w *work) endInput() {
+func (w *work) endInput(in EndInput) {
 	s := w.s
 	if !s.Run.Open || s.Run.Mode != Living || s.Run.Ending != "" || s.Run.InputEnded {
 		return
 	}
-	w.emit(InputEnded{Run: s.Run.N})
+	w.emit(InputEnded{Run: s.Run.N, Error: in.Error})
 	if s.Turn == nil {
 		w.next(true)
 	}

@@ -66,8 +66,9 @@ type Run struct {
 	// Spent and Rounds count the requests, and the replies with tool calls, since
 	// the latest prompt: budgets are for one prompt and what follows from it.
 	Spent, Rounds int64
-	InputEnded    bool  // a living run gets no more prompts
-	Unanswered    int64 // user turns that ended without an answer, though nobody interrupted them
+	InputEnded    bool   // a living run gets no more prompts
+	InputError    string // why its input could not be read to the end
+	Unanswered    int64  // user turns that ended without an answer, though nobody interrupted them
 	// Announced: the still-running jobs were announced.
 	Announced bool
 	// Awaits: the run came to its end once but for running jobs. WaitExpired:
@@ -264,7 +265,7 @@ func (s *State) applyRun(e Event) error {
 		if !s.Run.Open || s.Run.InputEnded {
 			return fmt.Errorf("run %d: its input ended out of order", e.Run)
 		}
-		s.Run.InputEnded = true
+		s.Run.InputEnded, s.Run.InputError = true, e.Error
 	case JobsAwaited:
 		if !s.Run.Open || s.Turn != nil || s.Run.Awaits {
 			return fmt.Errorf("run %d: waits for jobs out of order", e.Run)

@@ -146,7 +146,8 @@ func (l line) input() session.Input {
 	case "interrupt":
 		return read[session.Interrupt](l.t, l.cause)
 	case "input.ended":
-		return session.EndInput{}
+		e, _ := get[session.InputEnded](l)
+		return session.EndInput{Error: e.Error}
 	case "inherit":
 		return l.inherit()
 	case "model.replied":

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite the golden halves of the storie
 //
 //	mode living | limits {JSON} | full on | full low | full out | full off | tools {JSON}
 //	schema {JSON} | schema off  what the output of the runs that follow must fit
-//	prompt [@ID] TEXT | open | interrupt [ID] | end-input
+//	prompt [@ID] TEXT | open | interrupt [ID] | end-input [ERROR]
 //	fork {JSON} | inherit      and indented: {JSON of an entry}
 //	reply [@REQUEST]           and indented: text TEXT, call ID TOOL ARGUMENTS, broken ID TOOL WHY
 //	failed TEXT
@@ -249,7 +249,7 @@ func (p *player) input(verb, rest string, more []string) session.Input {
 	case "interrupt":
 		return session.Interrupt{ID: rest}
 	case "end-input":
-		return session.EndInput{}
+		return session.EndInput{Error: rest}
 	case "reply":
 		return p.reply(rest, more)
 	case "fork":
