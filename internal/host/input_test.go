@@ -40,6 +40,13 @@ func TestParseLine(t *testing.T) {
 		{`[{"prompt":"a"}]`, request{}, "no JSON object"},
 		{"{\"prompt\":\"\xff\"}", request{}, "not valid UTF-8"},
 		{`{"` + strings.Repeat("x", 1000) + `":1}`, request{}, "unknown field"},
+		// Half of a surrogate pair is no character, and is not made U+FFFD in silence.
+		{`{"id":"x","prompt":"a\ud800b"}`, request{prompt: "a\uFFFDb", id: "x"}, `\ud800 (at byte 22) is half of a surrogate pair`},
+		{`{"prompt":"\uDC00\uD800"}`, request{prompt: "\uFFFD\uFFFD"}, `\uDC00 (at byte 12)`},
+		{`{"prompt":"\ud83d\u0041"}`, request{prompt: "\uFFFDA"}, `\ud83d (at byte 12)`},
+		{`{"prompt":"\ud83d\ude00\ude00"}`, request{prompt: "😀\uFFFD"}, `\ude00 (at byte 24)`},
+		{`{"prompt":"\\ud800\\\ud83d\ude00 \ufffd"}`, request{prompt: `\ud800\` + "😀 \uFFFD"}, ""},
+		{`{"id":"\ud800","prompt":"a"}`, request{prompt: "a"}, `\ud800 (at byte 8)`},
 		{strings.Repeat("[", 100_000), request{}, "not valid JSON"},
 	} {
 		got, bad := parseLine([]byte(c.line))

@@ -88,6 +88,9 @@ func parseLine(line []byte) (r request, bad string) {
 		}
 		return r, fmt.Sprintf("the line is not valid JSON: %v", err)
 	}
+	if escape, at, found := text.LoneSurrogate(line); found {
+		bad = fmt.Sprintf("%s (at byte %d) is half of a surrogate pair and stands for no character; write both halves, or \\ufffd", escape, at+1)
+	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
 		return r, "the line is no JSON object; want one such as {\"prompt\":\"…\"}"
@@ -127,7 +130,8 @@ func (r *request) set(name string, value json.RawMessage) (bad string) {
 			return "interrupt is " + text.Preview(string(value), 60) + "; want true"
 		}
 	case "id":
-		if json.Unmarshal(value, &r.id) != nil || value[0] != '"' || r.id == "" || len(r.id) > maxID || strings.ContainsFunc(r.id, unicode.IsControl) {
+		_, _, half := text.LoneSurrogate(value)
+		if json.Unmarshal(value, &r.id) != nil || value[0] != '"' || half || r.id == "" || len(r.id) > maxID || strings.ContainsFunc(r.id, unicode.IsControl) {
 			r.id = ""
 			return fmt.Sprintf("id is %s; want a string of 1 to %d bytes without control characters", text.Preview(string(value), 60), maxID)
 		}
