@@ -114,7 +114,7 @@ func (r *runner) prepare(s supervisor.DelegateSpec) (supervisor.Prepared, *fault
 		if err != nil {
 			return none, fault.Invalid("delegate: result_schema: %v", err)
 		}
-		if _, err := schema.Compile(raw); err != nil {
+		if _, err := schema.Compile(raw, r.config.ResultSchemaBytes); err != nil {
 			return none, fault.Invalid("delegate: result_schema: %v", err)
 		}
 		d.ResultSchema = raw

@@ -131,7 +131,7 @@ func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
 	if cfg.Model == "" {
 		return e.noModel(cfg, home, o.guess)
 	}
-	output, err := outputSchema(cfg.OutputSchema)
+	output, err := outputSchema(cfg.OutputSchema, cfg.ResultSchemaBytes)
 	if err != nil {
 		return e.fail(exitUsage, "", "%v", err)
 	}
@@ -190,7 +190,8 @@ func limits(c config.Config) session.Limits {
 		CommandTimeoutMS: c.ForegroundWaitMS(true), StopGraceMS: c.StopGraceMS, InlineOutputBytes: c.InlineOutputBytes,
 		OutputKeepTotal: c.OutputKeepTotalBytes, MaxTurns: c.MaxTurns, MaxToolRounds: c.MaxToolRounds,
 		MaxConcurrentShells: c.MaxConcurrentShells, MaxSubagentDepth: c.MaxSubagentDepth, JobListChars: c.JobListChars,
-		MaxConcurrentDelegates: c.MaxConcurrentDelegates, AttentionDriveLimit: c.AttentionDriveLimit, AttentionDriveTimeoutMS: c.AttentionDriveTimeoutMS, QuietWatchdogMS: c.QuietWatchdogMS,
+		MaxConcurrentDelegates: c.MaxConcurrentDelegates, AttentionDriveLimit: c.AttentionDriveLimit, AttentionDriveTimeoutMS: c.AttentionDriveTimeoutMS,
+		AttentionDrivePaceMS: c.AttentionDrivePaceMS, QuietWatchdogMS: c.QuietWatchdogMS,
 		WaitJobsMS: c.WaitJobsMS,
 	}
 }

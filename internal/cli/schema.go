@@ -12,8 +12,9 @@ import (
 	"evener/internal/text"
 )
 
-// outputSchema reads the schema of a run's output; none where no file is named.
-func outputSchema(path string) (json.RawMessage, error) {
+// outputSchema reads the schema of a run's output, of at most so many bytes; none
+// where no file is named.
+func outputSchema(path string, most int64) (json.RawMessage, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -22,11 +23,11 @@ func outputSchema(path string) (json.RawMessage, error) {
 		return nil, fmt.Errorf("the output schema cannot be read: %w", err)
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, schema.MaxSchema+1))
+	raw, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err != nil {
 		return nil, fmt.Errorf("the output schema cannot be read: %w", err)
 	}
-	_, err = schema.Compile(raw)
+	_, err = schema.Compile(raw, most)
 	if e, ok := errors.AsType[*schema.Error](err); ok {
 		at := path
 		if e.Line > 0 {

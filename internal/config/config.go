@@ -56,6 +56,8 @@ type Config struct {
 	MaxConcurrentDelegates  int64
 	AttentionDriveLimit     int64
 	AttentionDriveTimeoutMS int64
+	AttentionDrivePaceMS    int64
+	ResultSchemaBytes       int64
 	QuietWatchdogMS         int64
 
 	origins map[string]Origin

@@ -31,9 +31,9 @@ import (
 	"evener/internal/text"
 )
 
-// Limits of a schema and of a value that is checked.
+// Limits of a schema and of a value that is checked. How large a schema may be
+// is up to who takes it.
 const (
-	MaxSchema = 64 << 10  // bytes
 	MaxValue  = 256 << 10 // bytes
 	MaxDepth  = 100       // arrays and objects within each other
 	MaxNumber = 1000      // characters of a number, and its exponent
@@ -54,10 +54,11 @@ type Error struct {
 
 func (e *Error) Error() string { return at(e.Place, e.Text) }
 
-// Compile reads a schema and refuses what could not be used. The error is an *Error.
-func Compile(raw []byte) (*Schema, error) {
-	if len(raw) > MaxSchema {
-		return nil, &Error{Text: fmt.Sprintf("the schema has %d bytes; at most %d are allowed", len(raw), MaxSchema)}
+// Compile reads a schema of at most so many bytes and refuses what could not be
+// used. The error is an *Error.
+func Compile(raw []byte, most int64) (*Schema, error) {
+	if int64(len(raw)) > most {
+		return nil, &Error{Text: fmt.Sprintf("the schema has %d bytes; at most %d are allowed (result_schema_bytes)", len(raw), most)}
 	}
 	d, bad := read(raw, maxSchemaPlaces)
 	if bad != nil {
@@ -77,9 +78,10 @@ func Compile(raw []byte) (*Schema, error) {
 }
 
 // Violations is Compile and Validate in one, as a function of plain values: a
-// line a violation, bounded in number. None means that the value fits.
+// line a violation, bounded in number. None means that the value fits. The
+// schema was taken before, so its size is no question any more.
 func Violations(schema, value json.RawMessage) []string {
-	s, err := Compile(schema)
+	s, err := Compile(schema, int64(len(schema)))
 	if err != nil {
 		return []string{"the schema cannot be used: " + err.Error()}
 	}

@@ -53,6 +53,7 @@ type Limits struct {
 	MaxConcurrentDelegates  int64 `json:"max_concurrent_delegate_turns,omitempty"`
 	AttentionDriveLimit     int64 `json:"attention_drive_limit,omitempty"`
 	AttentionDriveTimeoutMS int64 `json:"attention_drive_timeout_ms,omitempty"`
+	AttentionDrivePaceMS    int64 `json:"attention_drive_pace_ms,omitempty"`
 	QuietWatchdogMS         int64 `json:"quiet_watchdog_ms,omitempty"`
 }
 

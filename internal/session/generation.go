@@ -63,7 +63,7 @@ func (w *work) generation(in Begin) {
 		w.lostGeneration(in)
 	case in.Text != "":
 		w.startTurn(UserTurn, transcript.UserSaid{Text: in.Text})
-	case len(s.Attention.Unshown()) > 0 || len(s.Messages) > 0:
+	case len(s.Attention.Pending()) > 0 || len(s.Messages) > 0:
 		w.startTurn(NotificationTurn, transcript.UserSaid{})
 	default: // it was told in the meantime
 		w.endGeneration()

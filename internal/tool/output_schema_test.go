@@ -34,7 +34,7 @@ func TestWithOutputSchema(t *testing.T) {
 			if got := string(p.Properties.Output); got != c.want {
 				t.Errorf("%s:\n got %s\nwant %s", c.schema, got, c.want)
 			}
-			if _, err := checker.Compile(d.Parameters); err != nil {
+			if _, err := checker.Compile(d.Parameters, 64<<10); err != nil {
 				t.Errorf("%s: the tool's schema: %v", c.schema, err)
 			}
 		}

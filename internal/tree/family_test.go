@@ -51,7 +51,7 @@ func anyFamily(t *rapid.T) {
 	f.check()
 	for name, s := range f.state.Sessions {
 		d := f.state.Delegates.Get(s.Delegate)
-		if left := s.Attention.Unshown(); len(left) > 0 && (d == nil || d.Drives < 3) {
+		if left := s.Attention.Pending(); len(left) > 0 && (d == nil || d.Drives < 3) {
 			f.fatalf("%s was not told of %v", f.name(name), left)
 		}
 	}
@@ -285,7 +285,7 @@ func (f *family) prompt() {
 
 var familyLimits = session.Limits{
 	CommandTimeoutMS: 120_000, StopGraceMS: 2_000, InlineOutputBytes: 200, OutputKeepTotal: 1 << 30, MaxTurns: 200, MaxSubagentDepth: 3, JobListChars: 20_000,
-	MaxConcurrentDelegates: 3, AttentionDriveLimit: 2, AttentionDriveTimeoutMS: 300_000, QuietWatchdogMS: 600_000,
+	MaxConcurrentDelegates: 3, AttentionDriveLimit: 2, AttentionDriveTimeoutMS: 300_000, AttentionDrivePaceMS: 15_000, QuietWatchdogMS: 600_000,
 }
 
 // step does one thing that may happen from outside.

@@ -137,18 +137,16 @@ func unreported(e delegate.Finished) string {
 }
 
 // drivable reports whether an idle delegate is owed something that a run of
-// its own must tell it.
+// its own must tell it, or has told it in vain: a request that carried a notice
+// settles nothing while no turn ends well.
 func (t *State) drivable(d *delegate.State) bool {
 	s := t.Sessions[d.Session]
-	return s != nil && !d.Open && d.Stops == 0 && d.Drives < maxDrives && len(s.Attention.Unshown()) > 0
+	return s != nil && !d.Open && d.Stops == 0 && d.Drives < maxDrives && len(s.Attention.Pending()) > 0
 }
 
 // maxDrives bounds the drives in a row that come to nothing; what is owed then
 // waits for the delegate's next run.
 const maxDrives = 3
-
-// drivePace is the time before a drive that came to nothing is tried again.
-const drivePace = 15 * time.Second
 
 // drive starts an attention generation of an idle delegate that is owed
 // notices, as far as the budget of drives allows.
@@ -157,11 +155,12 @@ func (w *work) drive(d *delegate.State) {
 		return
 	}
 	limits := w.limits()
+	pace := millis(limits.AttentionDrivePaceMS * d.Drives)
 	switch {
 	case w.t.Delegates.Driving >= limits.AttentionDriveLimit:
 		return // the end of another drive looks again
-	case d.Drives > 0 && w.f.Now.Sub(d.Last.EndedAt) < drivePace*time.Duration(d.Drives):
-		w.order(w.t.Root, effect.SetTimer{Key: "tree:drive:" + string(d.ID), After: drivePace * time.Duration(d.Drives)})
+	case d.Drives > 0 && w.f.Now.Sub(d.Last.EndedAt) < pace:
+		w.order(w.t.Root, effect.SetTimer{Key: "tree:drive:" + string(d.ID), After: pace})
 		return
 	}
 	w.emit(delegate.GenerationStarted{Delegate: d.ID, Generation: d.Generation + 1, Purpose: delegate.ForAttention})
