@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"evener/internal/fault"
 	"evener/internal/text"
@@ -40,64 +41,57 @@ func Page(limit, offset *int64) (Window, *fault.Error) {
 	return w, nil
 }
 
-// Listed is a job on its way into a listing: a row is made only of those that
-// the page shows.
-type Listed struct {
-	State *State
-	Live  Live
-	at    time.Time
+// Item is what a listing shows, on its way there: row and line are made only of
+// what the page shows.
+type Item struct {
+	At   time.Time // of the latest activity
+	ID   string
+	Row  func() any
+	Line func(preview int) string
 }
 
-// List takes a job into a listing.
-func List(s *State, l Live) Listed { return Listed{s, l, s.LastActivity(l)} }
-
-// At is the latest activity of the job.
-func (l Listed) At() time.Time { return l.at }
-
-// Sort orders jobs by latest activity, newest first, then by id.
-func Sort(jobs []Listed) {
-	slices.SortFunc(jobs, func(a, b Listed) int {
-		return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.State.ID, b.State.ID))
-	})
-}
-
-// Cut returns the rows of the page.
-func (w Window) Cut(jobs []Listed) []Row {
-	from := min(w.Offset, len(jobs))
-	rows := []Row{}
-	for _, x := range jobs[from:min(from+w.Limit, len(jobs))] {
-		rows = append(rows, RowOf(x.State, x.Live))
+// ItemOf takes a job into a listing; more adds to its row.
+func ItemOf(s *State, l Live, more func(*Row)) Item {
+	row := func() Row {
+		r := RowOf(s, l)
+		more(&r)
+		return r
 	}
-	return rows
+	return Item{At: s.LastActivity(l), ID: string(s.ID), Row: func() any { return row() }, Line: func(n int) string { return line(row(), n) }}
 }
 
-// ListText renders a page for the model: one line a row, in order, and the
+// Sort orders a listing by latest activity, newest first, then by id.
+func Sort(all []Item) {
+	slices.SortFunc(all, func(a, b Item) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
+}
+
+// Cut returns what the page shows.
+func (w Window) Cut(all []Item) []Item {
+	from := min(w.Offset, len(all))
+	return all[from:min(from+w.Limit, len(all))]
+}
+
+// ListText renders a page for the model: one line an item, in order, and the
 // window where the page is not the whole. Names and descriptions are previews,
 // shrunk further until the text fits into budget characters; when even the
-// fixed content does not fit they are left out, and cutting is the caller's.
-// A budget of 0 or less removes the page cap.
-func ListText(page []Row, total int, w Window, budget int) string {
-	lines := make([]func(int) string, len(page))
-	for i, r := range page {
-		lines[i] = func(preview int) string { return Line(r, preview) }
-	}
-	return ListLines(lines, total, w, budget)
-}
-
-// ListLines is ListText over any rows: each gives its line for a length of preview.
-func ListLines(page []func(preview int) string, total int, w Window, budget int) string {
+// fixed content does not fit they are left out and the middle is elided. A
+// budget of 0 or less removes the page cap.
+func ListText(page []Item, total int, w Window, budget int) string {
 	var b strings.Builder
 	for _, n := range []int{previewLen, 120, 80, 50, 30, 15, 0} {
 		b.Reset()
 		b.WriteString(windowLine(len(page), total, w))
-		for _, line := range page {
-			b.WriteString("\n" + line(n))
+		for _, x := range page {
+			b.WriteString("\n" + x.Line(n))
 		}
-		if budget <= 0 || len([]rune(b.String())) <= budget {
-			break
+		if budget <= 0 || utf8.RuneCountInString(b.String()) <= budget {
+			return b.String()
 		}
 	}
-	return b.String()
+	shown, _ := text.Elide(b.String(), budget, func(n int) string {
+		return fmt.Sprintf("\n… %d characters cut; read the listing in smaller pages with limit and offset …\n", n)
+	})
+	return shown
 }
 
 func windowLine(shown, total int, w Window) string {
@@ -112,8 +106,8 @@ func windowLine(shown, total int, w Window) string {
 	return fmt.Sprintf("%d jobs.", total)
 }
 
-// Line is a job's line in the text of a listing.
-func Line(r Row, preview int) string {
+// line is a job's line in the text of a listing.
+func line(r Row, preview int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s", r.ID, r.Type, r.Status)
 	if r.Reason != nil {

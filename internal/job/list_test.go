@@ -39,35 +39,40 @@ func TestPage(t *testing.T) {
 // clause: JC-372
 func TestSort(t *testing.T) {
 	at := time.Date(2024, 12, 1, 10, 0, 0, 0, time.UTC)
-	listed := func(j id.Job, last time.Time) Listed {
-		return List(&State{ID: j, Status: Running, StartedAt: at.Add(-time.Hour)}, Live{Job: j, LastAt: last})
+	listed := func(j id.Job, last time.Time) Item {
+		return ItemOf(&State{ID: j, Status: Running, StartedAt: at.Add(-time.Hour)}, Live{Job: j, LastAt: last}, func(*Row) {})
 	}
-	jobs := []Listed{listed("job_B", at), listed("job_A", at), listed("job_C", at.Add(time.Microsecond)), listed("job_0", at.Add(-time.Microsecond))}
+	jobs := []Item{listed("job_B", at), listed("job_A", at), listed("job_C", at.Add(time.Microsecond)), listed("job_0", at.Add(-time.Microsecond))}
 	Sort(jobs)
-	got := ""
-	for _, r := range (Window{Limit: 9}).Cut(jobs) {
-		got += " " + string(r.ID)
-	}
-	if got != " job_C job_A job_B job_0" {
-		t.Errorf("sorted:%s", got)
+	if got := ids(jobs); got != "job_C job_A job_B job_0" {
+		t.Errorf("sorted: %s", got)
 	}
 }
 
+func ids(all []Item) string {
+	var out []string
+	for _, x := range all {
+		out = append(out, string(x.Row().(Row).ID))
+	}
+	return strings.Join(out, " ")
+}
+
 func TestCut(t *testing.T) {
-	var jobs []Listed
-	for i := range 5 {
-		jobs = append(jobs, List(&State{ID: id.Job(fmt.Sprint(i)), Status: Running}, Live{}))
-	}
-	rows := Window{Limit: 5}.Cut(jobs)
-	if len(rows) != 5 {
-		t.Fatalf("%d rows", len(rows))
-	}
+	all := items(manyRows(5, ""))
 	for _, c := range []struct {
 		w        Window
 		from, to int
 	}{{Window{50, 0}, 0, 5}, {Window{2, 0}, 0, 2}, {Window{2, 3}, 3, 5}, {Window{2, 4}, 4, 5}, {Window{2, 5}, 5, 5}, {Window{2, 1 << 31}, 5, 5}} {
-		same(t, fmt.Sprint(c.w), c.w.Cut(jobs), rows[c.from:c.to])
+		same(t, fmt.Sprint(c.w), ids(c.w.Cut(all)), ids(all[c.from:c.to]))
 	}
+}
+
+func items(rows []Row) []Item {
+	var out []Item
+	for _, r := range rows {
+		out = append(out, Item{ID: string(r.ID), Row: func() any { return r }, Line: func(n int) string { return line(r, n) }})
+	}
+	return out
 }
 
 func manyRows(n int, what string) []Row {
@@ -101,7 +106,7 @@ func TestListText(t *testing.T) {
 		{"last page", rows, 4, Window{50, 2}, "showing 3-4 of 4 jobs." + lines},
 		{"behind the end", nil, 257, Window{50, 300}, "no jobs from offset 300 on; there are 257 jobs."},
 	} {
-		if got := ListText(c.page, c.total, c.w, 0); got != c.want {
+		if got := ListText(items(c.page), c.total, c.w, 0); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.what, got, c.want)
 		}
 	}
@@ -113,11 +118,11 @@ func TestListText(t *testing.T) {
 func TestListBudget(t *testing.T) {
 	what := strings.Repeat("é", 500)
 	rows := manyRows(100, what)
-	fixed := utf8.RuneCountInString(ListText(manyRows(100, ""), 257, Window{100, 0}, 0))
+	fixed := utf8.RuneCountInString(ListText(items(manyRows(100, "")), 257, Window{100, 0}, 0))
 	for _, c := range []struct{ budget, preview int }{
-		{0, 200}, {-1, 200}, {1 << 20, 200}, {20_000, 120}, {fixed + 100*51, 50}, {fixed + 100*16, 15}, {fixed + 100, 0}, {10, 0},
+		{0, 200}, {-1, 200}, {1 << 20, 200}, {20_000, 120}, {fixed + 100*51, 50}, {fixed + 100*16, 15}, {fixed + 100, 0},
 	} {
-		got := ListText(rows, 257, Window{100, 0}, c.budget)
+		got := ListText(items(rows), 257, Window{100, 0}, c.budget)
 		lines := strings.Split(got, "\n")
 		if lines[0] != "showing 1-100 of 257 jobs." || len(lines) != 101 {
 			t.Fatalf("budget %d: %d lines, first %q", c.budget, len(lines), lines[0])

@@ -87,7 +87,7 @@ func (w *work) treesCall(call Call) bool {
 		return foreign(a.Target)
 	case JobStopCall:
 		return foreign(a.Target)
-	case JobListCall:
+	case JobListCall: // a session without delegates lists its own jobs
 		return w.facts.Kin.Family
 	}
 	return false
@@ -149,33 +149,9 @@ func (w *work) target(tool, t string) (*job.State, *fault.Error) {
 	return nil, fault.New(fault.TargetNotFound, "%s: no job %s in this session; job_list shows the jobs there are", tool, j)
 }
 
-// repeated counts how often the same call was made in a row, this one included.
-func (w *work) repeated(c transcript.Call) int {
-	n := 0
-	e := w.s.Transcript.Entries
-	for i := len(e) - 1; i >= 0; i-- {
-		if e[i].Role == transcript.Tool || e[i].Role == transcript.Frames {
-			continue
-		}
-		said := e[i].Assistant
-		if said == nil {
-			break
-		}
-		same := len(said.Calls) > 0
-		for _, x := range said.Calls {
-			same = same && x.Name == c.Name && x.Arguments == c.Arguments
-		}
-		if !same {
-			break
-		}
-		n += len(said.Calls)
-	}
-	return n
-}
-
-// pollNote is the remark on a read that is made over and over.
-func (w *work) pollNote(c transcript.Call) string {
-	if n := w.repeated(c); n >= 3 {
+// PollNote is the remark on a read that is made over and over.
+func (s *State) PollNote(c transcript.Call) string {
+	if n := s.Transcript.Repeated(c); n >= 3 {
 		return fmt.Sprintf("(%s was called %d times in a row with the same arguments. Completion is notification-driven; do not poll this waiting for a job to finish.)", c.Name, n)
 	}
 	return ""

@@ -2,7 +2,6 @@ package session
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	"evener/internal/effect"
 	"evener/internal/id"
 	"evener/internal/job"
-	"evener/internal/text"
 	"evener/internal/transcript"
 )
 
@@ -34,15 +32,29 @@ func (w *work) jobStatus(c transcript.Call, a JobStatusCall) {
 	if owed := w.s.Attention.OfJob(x.ID); x.Terminal() && len(owed) > 0 {
 		w.emit(attention.Consumed{IDs: owed, By: attention.ByStatus})
 	}
-	w.answer(c, job.View(x, w.live(x.ID), w.facts.Now), w.pollNote(c))
+	w.answer(c, job.View(x, w.live(x.ID), w.facts.Now), w.s.PollNote(c))
 }
 
 // ListResult is the answer of job_list.
 type ListResult struct {
-	Items      []job.Row `json:"items"`
-	Count      int       `json:"count"`
-	Allowance  int64     `json:"delegation_allowance,omitempty"` // only above 1
-	TotalCount int       `json:"total_count"`
+	Items      []any `json:"items"`
+	Count      int   `json:"count"`
+	Allowance  int64 `json:"delegation_allowance,omitempty"` // only above 1
+	TotalCount int   `json:"total_count"`
+}
+
+// List is one page of a listing: what it says, and its text without remarks.
+func List(all []job.Item, page job.Window, allowance int64, l Limits) (ListResult, string) {
+	job.Sort(all)
+	shown := page.Cut(all)
+	r := ListResult{Items: []any{}, Count: len(shown), TotalCount: len(all)}
+	for _, x := range shown {
+		r.Items = append(r.Items, x.Row())
+	}
+	if allowance > 1 {
+		r.Allowance = allowance
+	}
+	return r, job.ListText(shown, len(all), page, int(l.JobListChars))
 }
 
 // jobList answers with one page of the jobs there are, newest activity first.
@@ -52,31 +64,27 @@ func (w *work) jobList(c transcript.Call, a JobListCall) {
 		w.refuse(c, err)
 		return
 	}
-	var jobs []job.Listed
-	for _, x := range w.s.Jobs() {
-		if len(a.Status) > 0 && !slices.Contains(a.Status, string(x.Public())) ||
-			len(a.Type) > 0 && !slices.Contains(a.Type, "shell") {
-			continue
-		}
-		jobs = append(jobs, job.List(x, w.live(x.ID)))
-	}
-	job.Sort(jobs)
-	items := page.Cut(jobs)
-	r := ListResult{Items: items, Count: len(items), TotalCount: len(jobs)}
-	if n := w.s.Run.Limits.MaxSubagentDepth; n > 1 {
-		r.Allowance = n
-	}
-	budget := int(w.s.Run.Limits.JobListChars)
-	shown := job.ListText(items, len(jobs), page, budget)
-	if budget > 0 {
-		shown, _ = text.Elide(shown, budget, func(n int) string {
-			return fmt.Sprintf("\n… %d characters cut; read the listing in smaller pages with limit and offset …\n", n)
-		})
-	}
-	if note := w.pollNote(c); note != "" {
+	r, shown := List(w.s.Items(a, w.live, nil), page, w.s.Run.Limits.MaxSubagentDepth, w.s.Run.Limits)
+	if note := w.s.PollNote(c); note != "" {
 		shown += "\n" + note
 	}
 	w.emit(transcript.Answered{Call: c.ID, Name: c.Name, Text: shown, Data: encode(r)})
+}
+
+// Items are the session's jobs that a listing asks for, at a depth where it
+// tells depths.
+func (s *State) Items(a JobListCall, live func(id.Job) job.Live, depth *int) []job.Item {
+	if len(a.Type) > 0 && !slices.Contains(a.Type, "shell") {
+		return nil
+	}
+	var out []job.Item
+	for _, x := range s.Jobs() {
+		if len(a.Status) > 0 && !slices.Contains(a.Status, string(x.Public())) {
+			continue
+		}
+		out = append(out, job.ItemOf(x, live(x.ID), func(r *job.Row) { r.ParentDelegate, r.Depth = s.Delegate, depth }))
+	}
+	return out
 }
 
 // jobStop requests a stop. Without a wait it answers with what the stop has

@@ -134,11 +134,10 @@ func TestRepeated(t *testing.T) {
 				}
 			}
 		}
-		w := &work{s: s}
-		if got := w.repeated(last); got != x.want {
+		if got := s.Transcript.Repeated(last); got != x.want {
 			t.Errorf("%s: %d", x.what, got)
 		}
-		note := w.pollNote(last)
+		note := s.PollNote(last)
 		if (note != "") != (x.want >= 3) || note != "" && note != "(job_list was called 3 times in a row with the same arguments. Completion is notification-driven; do not poll this waiting for a job to finish.)" {
 			t.Errorf("%s: note %q", x.what, note)
 		}

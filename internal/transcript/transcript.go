@@ -126,6 +126,30 @@ func (s *State) IsOpen(call string) bool {
 // UsedID reports whether a call id was ever used in this conversation.
 func (s *State) UsedID(x string) bool { return s.ids[x] }
 
+// Repeated counts how often the same call was made in a row, this one included.
+func (s *State) Repeated(c Call) int {
+	n := 0
+	e := s.Entries
+	for i := len(e) - 1; i >= 0; i-- {
+		if e[i].Role == Tool || e[i].Role == Frames {
+			continue
+		}
+		said := e[i].Assistant
+		if said == nil {
+			break
+		}
+		same := len(said.Calls) > 0
+		for _, x := range said.Calls {
+			same = same && x.Name == c.Name && x.Arguments == c.Arguments
+		}
+		if !same {
+			break
+		}
+		n += len(said.Calls)
+	}
+	return n
+}
+
 // Apply folds one event. It fails on an event that cannot follow.
 func (s *State) Apply(e Event) error {
 	switch e := e.(type) {

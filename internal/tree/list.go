@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,7 +132,7 @@ func (w *work) status(s id.Session, c transcript.Call, a session.JobStatusCall) 
 		}
 		v := job.View(x, w.liveOf(x), w.f.Now)
 		v.ParentDelegate = w.t.Sessions[j.Owner()].Delegate
-		w.answer(s, c.ID, v)
+		w.answerRead(s, c, v)
 		return
 	}
 	d := w.t.Delegates.Get(id.Delegate(a.Target))
@@ -141,7 +140,16 @@ func (w *work) status(s id.Session, c transcript.Call, a session.JobStatusCall) 
 		w.refuse(s, c.ID, fault.New(fault.TargetNotFound, "job_status: no delegate %q that you can see; job_list shows those there are", text.Preview(a.Target, 80)))
 		return
 	}
-	w.answer(s, c.ID, w.t.StatusOf(d, w.f.Now))
+	w.answerRead(s, c, w.t.StatusOf(d, w.f.Now))
+}
+
+// answerRead is answer, with the remark on what is read over and over.
+func (w *work) answerRead(s id.Session, c transcript.Call, v any) {
+	in := session.CallDone{Call: c.ID, Data: encode(v)}
+	if note := w.t.Sessions[s].PollNote(c); note != "" {
+		in.Text = string(in.Data) + "\n" + note
+	}
+	w.tell(s, in)
 }
 
 func (w *work) liveOf(x *job.State) job.Live {
@@ -153,19 +161,8 @@ func (w *work) liveOf(x *job.State) job.Live {
 
 // ListResult is the answer of job_list in a tree with delegates.
 type ListResult struct {
-	Items      []any      `json:"items"`
-	Count      int        `json:"count"`
-	Allowance  int64      `json:"delegation_allowance,omitempty"` // only above 1
-	TotalCount int        `json:"total_count"`
-	Occupancy  *Occupancy `json:"occupancy"`
-}
-
-// listed is a row on its way: it is made only if the page shows it.
-type listed struct {
-	at   time.Time
-	id   string
-	row  func() any
-	line func(preview int) string
+	session.ListResult
+	Occupancy *Occupancy `json:"occupancy"`
 }
 
 // list answers with one page of what the caller can see, newest activity first.
@@ -175,27 +172,18 @@ func (w *work) list(s id.Session, c transcript.Call, a session.JobListCall) {
 		w.refuse(s, c.ID, err)
 		return
 	}
-	all := w.rows(s, a)
-	slices.SortFunc(all, func(a, b listed) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.id, b.id)) })
-	from := min(page.Offset, len(all))
-	shown := all[from:min(from+page.Limit, len(all))]
-	r := ListResult{Items: []any{}, Count: len(shown), TotalCount: len(all), Occupancy: w.t.occupancy()}
-	for _, x := range shown {
-		r.Items = append(r.Items, x.row())
+	r := ListResult{Occupancy: w.t.occupancy()}
+	var text string
+	r.ListResult, text = session.List(w.rows(s, a), page, w.allowance(s), w.limits())
+	o := r.Occupancy
+	text += fmt.Sprintf("\ndelegate jobs running: %d of %d; attention drives: %d of %d", o.Running, o.RunningCap, o.Drives, o.DrivesCap)
+	if note := w.t.Sessions[s].PollNote(c); note != "" {
+		text += "\n" + note
 	}
-	if n := w.allowance(s); n > 1 {
-		r.Allowance = n
-	}
-	lines := make([]func(int) string, len(shown))
-	for i, x := range shown {
-		lines[i] = x.line
-	}
-	note := fmt.Sprintf("\ndelegate jobs running: %d of %d; attention drives: %d of %d", r.Occupancy.Running, r.Occupancy.RunningCap, r.Occupancy.Drives, r.Occupancy.DrivesCap)
-	text := job.ListLines(lines, len(all), page, int(w.limits().JobListChars))
-	w.tell(s, session.CallDone{Call: c.ID, Text: text + note, Data: encode(r)})
+	w.tell(s, session.CallDone{Call: c.ID, Text: text, Data: encode(r)})
 }
 
-func (w *work) rows(s id.Session, a session.JobListCall) []listed {
+func (w *work) rows(s id.Session, a session.JobListCall) []job.Item {
 	all := w.rowsOf(s, a, nil)
 	if !a.IncludeNested && !a.IncludeDescendants {
 		return all
@@ -222,7 +210,7 @@ func (w *work) rows(s id.Session, a session.JobListCall) []listed {
 }
 
 // rowsOf lists what a session owns: shell jobs and direct delegates.
-func (w *work) rowsOf(s id.Session, a session.JobListCall, depth *int) []listed {
+func (w *work) rowsOf(s id.Session, a session.JobListCall, depth *int) []job.Item {
 	out := w.shells(s, a, depth)
 	if len(a.Type) > 0 && !slices.Contains(a.Type, "delegate") {
 		return out
@@ -232,32 +220,19 @@ func (w *work) rowsOf(s id.Session, a session.JobListCall, depth *int) []listed 
 			(d.Open || d.Last == nil || !slices.Contains(a.Status, string(d.Last.Status))) {
 			continue
 		}
-		out = append(out, listed{at: w.t.activity(d), id: string(d.ID),
-			row:  func() any { r := w.t.RowOf(d); r.Depth = depth; return r },
-			line: func(n int) string { return w.t.lineOf(d, n) }})
+		out = append(out, job.Item{At: w.t.activity(d), ID: string(d.ID),
+			Row:  func() any { r := w.t.RowOf(d); r.Depth = depth; return r },
+			Line: func(n int) string { return w.t.lineOf(d, n) }})
 	}
 	return out
 }
 
-func (w *work) shells(s id.Session, a session.JobListCall, depth *int) []listed {
+func (w *work) shells(s id.Session, a session.JobListCall, depth *int) []job.Item {
 	x := w.t.Sessions[s]
-	if x == nil || len(a.Type) > 0 && !slices.Contains(a.Type, "shell") {
+	if x == nil {
 		return nil
 	}
-	var out []listed
-	for _, j := range x.Jobs() {
-		if len(a.Status) > 0 && !slices.Contains(a.Status, string(j.Public())) {
-			continue
-		}
-		l := job.List(j, w.liveOf(j))
-		row := func() job.Row {
-			r := job.RowOf(j, l.Live)
-			r.ParentDelegate, r.Depth = x.Delegate, depth
-			return r
-		}
-		out = append(out, listed{at: l.At(), id: string(j.ID), row: func() any { return row() }, line: func(n int) string { return job.Line(row(), n) }})
-	}
-	return out
+	return x.Items(a, func(j id.Job) job.Live { return w.liveOf(x.Job(j)) }, depth)
 }
 
 // lineOf is a delegate's line in the text of job_list.
