@@ -82,13 +82,11 @@ const (
 
 // Reasons of the contract.
 const (
-	StartFailed     = "start_failed"
 	MissingTerminal = "missing_terminal"
 	TerminalError   = "terminal_error"
 	RuntimeLost     = "runtime_lost"
 	StoppedByParent = "stopped_by_parent"
 	StopPending     = "stop_pending"
-	DriveTimeout    = "attention_drive_timeout"
 )
 
 // Finished: the one end of a generation. Packet is what the owner is told; it

@@ -18,7 +18,7 @@ var results = map[string][][3]string{
 	"delegate_send": {{"internal/tree", "SendResult", ""}, {"internal/tree", "Outcome", "last_outcome."}, {"internal/session", "earlier", "earlier_results[]."}},
 	"job_status": {{"internal/job", "StatusView", ""}, {"internal/tree", "StatusView", ""}, {"internal/tree", "Outcome", "last_outcome."},
 		{"internal/tree", "Occupancy", "occupancy."}},
-	"job_list": {{"internal/tree", "ListResult", ""}, {"internal/job", "Row", "items[]."}, {"internal/tree", "Row", "items[]."},
+	"job_list": {{"internal/session", "ListResult", ""}, {"internal/tree", "ListResult", ""}, {"internal/job", "Row", "items[]."}, {"internal/tree", "Row", "items[]."},
 		{"internal/tree", "Outcome", "items[].last_outcome."}, {"internal/tree", "Occupancy", "occupancy."}},
 	"job_stop": {{"internal/job", "StopResult", ""}, {"internal/tree", "StopResult", ""}},
 	"read_transcript": {{"internal/evidence", "markdownView", ""}, {"internal/evidence", "meta", "meta."}, {"internal/evidence", "pageView", ""},

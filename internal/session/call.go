@@ -113,8 +113,8 @@ type TaskItem struct {
 
 // CommunicateCall is the model's word to its user or owner.
 type CommunicateCall struct {
-	Message string             `json:"message" doc:"What to tell the user."`
-	EndTurn bool               `json:"end_turn" doc:"true: final report, ends the turn. false: a checkpoint."`
+	Message string             `json:"message" doc:"What the reader needs to know."`
+	EndTurn bool               `json:"end_turn" doc:"true: final report, ends the turn. false: you go on after it."`
 	Output  *CommunicateOutput `json:"output" optional:"" doc:"Structured result, beside the message."`
 
 	// Value is output as it was sent, a null too; none is an absent one. Misfit says

@@ -226,10 +226,7 @@ func startFailed(m job.Mode, why string) any {
 
 // waiting finds the call in progress, if it is this one.
 func (w *work) waiting(call string) (transcript.Call, bool) {
-	if open := w.s.Transcript.Open(); len(open) > 0 && open[0].ID == call {
-		return open[0], true
-	}
-	return transcript.Call{}, false
+	return w.s.Transcript.InProgress(call)
 }
 
 // readDone records what a read found.

@@ -234,10 +234,7 @@ func (w *work) fence(in Fence) {
 		by, why = job.ByClose, "session_close"
 	}
 	if s.Run.Open && s.Run.Ending == "" {
-		w.emit(RunEnding{Run: s.Run.N, Why: why})
-		if s.Turn != nil && s.Turn.Waiting != 0 {
-			w.order(effect.CancelModel{Request: s.Turn.Waiting})
-		}
+		w.ending(why)
 	}
 	w.stopLive(by)
 	w.finishClose(false)
@@ -249,10 +246,7 @@ func (w *work) stopShell(in StopShell) {
 		if in.Children {
 			w.stopChildren(x.ID)
 		}
-		if e, fx, ok := job.Stop(x, job.ByJobStop, "", w.grace()); ok {
-			w.emit(e)
-			w.order(fx...)
-		}
+		w.stopJob(x, job.ByJobStop, "")
 	}
 	w.signal(ShellStopped{Job: in.Job})
 }
@@ -264,17 +258,10 @@ func (w *work) halt(in Halt) {
 	if !s.Run.Open || s.Run.Generation != in.Generation || s.Run.Ending != "" {
 		return
 	}
-	w.emit(RunEnding{Run: s.Run.N, Why: in.Why})
-	if s.Turn != nil && s.Turn.Waiting != 0 {
-		w.order(effect.CancelModel{Request: s.Turn.Waiting})
-	}
+	w.ending(in.Why)
 	for _, x := range s.Live() {
-		if x.BackgroundEvidence() {
-			continue
-		}
-		if e, fx, ok := job.Stop(x, job.ByJobStop, "", w.grace()); ok {
-			w.emit(e)
-			w.order(fx...)
+		if !x.BackgroundEvidence() {
+			w.stopJob(x, job.ByJobStop, "")
 		}
 	}
 	w.finishClose(false)
@@ -339,11 +326,6 @@ func (s *State) applyTree(e Event) error {
 
 // Tools are the names of what the session may call, in order.
 func (s *State) Tools() []string { return s.tools }
-
-// Quiet reports that the session runs nothing and owes its model nothing.
-func (s *State) Quiet() bool {
-	return !s.Run.Open && len(s.Attention.Unshown()) == 0 && len(s.Stops) == 0
-}
 
 // root reports whether this is the session of the tree's root.
 func (s *State) root() bool { return s.Delegate == "" }

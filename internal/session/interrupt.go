@@ -63,10 +63,7 @@ func (w *work) interruptCall() {
 		if x.Call != c.ID {
 			continue
 		}
-		e, fx, ok := job.Stop(x, job.ByUser, "", w.grace())
-		if ok { // else its shell does not exist yet: its launch ends it
-			w.emit(e)
-			w.order(fx...)
+		if w.stopJob(x, job.ByUser, "") { // else its shell does not exist yet: its launch ends it
 			w.order(effect.SetTimer{Key: interruptTimer(x.ID), After: w.grace() + closeSlack})
 		}
 		return
@@ -81,9 +78,6 @@ func (w *work) interruptCall() {
 		return
 	}
 	w.stopWaitExpired(c.ID)
-	if s := w.s.Wait; s != nil && s.Call == c.ID {
-		w.expired(c.ID)
-	}
 }
 
 // readsOnly reports whether a call changes nothing.

@@ -107,17 +107,23 @@ func (w *work) jobStop(c transcript.Call, a JobStopCall) bool {
 	if wait > 0 {
 		call = c.ID
 	}
-	e, fx, ok := job.Stop(x, job.ByJobStop, call, w.grace())
-	if ok {
-		w.emit(e)
-		w.order(fx...)
-	}
-	if ok && wait > 0 {
+	if w.stopJob(x, job.ByJobStop, call) && wait > 0 {
 		w.order(effect.SetTimer{Key: "stop:" + c.ID, After: wait})
 		return true
 	}
 	w.answer(c, job.ResultOfStop(x, before), "")
 	return false
+}
+
+// stopJob stops one job and reports whether it can still be stopped. call is the
+// job_stop that waits for its end, if one does.
+func (w *work) stopJob(x *job.State, by job.StopBy, call string) bool {
+	e, fx, ok := job.Stop(x, by, call, w.grace())
+	if ok {
+		w.emit(e)
+		w.order(fx...)
+	}
+	return ok
 }
 
 // stopChildren stops the active jobs that a job started, and theirs, among
@@ -127,10 +133,7 @@ func (w *work) stopChildren(parent id.Job) {
 		if x.ParentJob != parent {
 			continue
 		}
-		if e, fx, ok := job.Stop(x, job.ByJobStop, "", w.grace()); ok {
-			w.emit(e)
-			w.order(fx...)
-		}
+		w.stopJob(x, job.ByJobStop, "")
 		w.stopChildren(x.ID)
 	}
 }

@@ -257,15 +257,13 @@ func (w *work) interrupted(c transcript.Call, x *job.State, inProgress bool) {
 
 // stopping finds the open job_stop call that waits for this job.
 func (w *work) stopping(x *job.State) (transcript.Call, bool) {
-	open := w.s.Transcript.Open()
-	if len(open) == 0 {
-		return transcript.Call{}, false
+	c, ok := w.waiting("")
+	if !ok {
+		return c, false
 	}
-	a, err := w.decode(open[0].Name, open[0].Arguments)
-	if stop, ok := a.(JobStopCall); err == nil && ok && stop.Target == string(x.ID) {
-		return open[0], true
-	}
-	return transcript.Call{}, false
+	a, err := w.decode(c.Name, c.Arguments)
+	stop, ok := a.(JobStopCall)
+	return c, err == nil && ok && stop.Target == string(x.ID)
 }
 
 // stopWaitExpired returns a bounded stop that has not finished: the escalation goes on.

@@ -8,10 +8,14 @@ type Signal interface{ signal() }
 
 // CallTree: the first open call is the tree's to answer, with CallDone or one
 // of the waits.
-type CallTree struct{ Call string }
+type CallTree struct {
+	Call string `json:"call_id"`
+}
 
 // CallExpired: the time that such a call may wait is over.
-type CallExpired struct{ Call string }
+type CallExpired struct {
+	Call string `json:"call_id"`
+}
 
 // RunBegan: a run of the root has begun.
 type RunBegan struct{}
@@ -23,23 +27,31 @@ type RunOver struct{}
 type Owed struct{}
 
 // Received: a delivery stands in this session's journal.
-type Received struct{ Notice string }
+type Received struct {
+	Notice string `json:"attention_id"`
+}
 
 // Taken: a message of the owner stands in this session's journal, or could
 // not be taken because no run is open (Missed).
 type Taken struct {
-	Message string
-	Missed  bool
+	Message string `json:"message_id"`
+	Missed  bool   `json:"missed,omitempty"`
 }
 
 // StopOver: nothing of the session runs any more.
-type StopOver struct{ Stop string }
+type StopOver struct {
+	Stop string `json:"stop_id"`
+}
 
 // ShellStopped: a stop of one of its jobs was signalled or had nothing to do.
-type ShellStopped struct{ Job id.Job }
+type ShellStopped struct {
+	Job id.Job `json:"job_id"`
+}
 
 // JobEnded: a job of the session has its terminal record.
-type JobEnded struct{ Job id.Job }
+type JobEnded struct {
+	Job id.Job `json:"job_id"`
+}
 
 // CloseBelow: the root closes.
 type CloseBelow struct{}

@@ -201,12 +201,9 @@ func (w *work) close(why string) {
 	if why == "" {
 		why = "done"
 	}
-	w.emit(RunEnding{Run: s.Run.N, Why: why})
+	w.ending(why)
 	for _, q := range slices.Clone(s.Queue) {
 		w.emit(PromptDropped{Prompt: q.N, Input: q.ID, Why: why})
-	}
-	if s.Turn != nil && s.Turn.Waiting != 0 {
-		w.order(effect.CancelModel{Request: s.Turn.Waiting})
 	}
 	w.stopLive(job.ByClose)
 	if w.facts.Kin.Family {
@@ -217,13 +214,18 @@ func (w *work) close(why string) {
 	w.finishClose(false)
 }
 
+// ending admits nothing more to the run and abandons the request in flight.
+func (w *work) ending(why string) {
+	w.emit(RunEnding{Run: w.s.Run.N, Why: why})
+	if t := w.s.Turn; t != nil && t.Waiting != 0 {
+		w.order(effect.CancelModel{Request: t.Waiting})
+	}
+}
+
 // stopLive stops every job that runs and bounds the wait for their ends.
 func (w *work) stopLive(by job.StopBy) {
 	for _, x := range w.s.Live() {
-		if e, fx, ok := job.Stop(x, by, "", w.grace()); ok {
-			w.emit(e)
-			w.order(fx...)
-		}
+		w.stopJob(x, by, "")
 	}
 	if len(w.s.Live()) > 0 {
 		w.order(effect.SetTimer{Key: closeTimer, After: w.grace() + closeSlack})

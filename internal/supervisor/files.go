@@ -18,18 +18,15 @@ import (
 // session knows of files now.
 func (t *Tree) useFiles(who id.Session, e effect.UseFiles) {
 	s := t.o.Store.State.Sessions[who]
-	open := s.Transcript.Open()
-	if len(open) == 0 || open[0].ID != e.Call {
-		return
-	}
-	call, refusal := t.o.Decode(open[0].Name, open[0].Arguments)
-	if refusal != nil {
+	c, ok := s.Transcript.InProgress(e.Call)
+	call := t.call(who, e.Call)
+	if !ok || call == nil {
 		return
 	}
 	place := files.Place{Dir: e.Dir, Sessions: t.o.Store.Home.Sessions, Scratch: t.o.Store.Home.Scratch(t.o.Store.Root)}
 	known := s.KnownFiles()
 	t.outside(func() {
-		r := t.bounded(func(ctx context.Context) files.Result { return files.Do(ctx, place, call, known) }, open[0].Name)
+		r := t.bounded(func(ctx context.Context) files.Result { return files.Do(ctx, place, call, known) }, c.Name)
 		t.tell(who, doneOf(e.Call, r))
 	})
 }

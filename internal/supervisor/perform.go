@@ -162,15 +162,24 @@ func (t *Tree) fromProc(e proc.Event) {
 	}
 }
 
+// call is what the call in progress of a session asks for; nil where another one
+// is in progress now.
+func (t *Tree) call(s id.Session, name string) session.Call {
+	c, ok := t.o.Store.State.Sessions[s].Transcript.InProgress(name)
+	if !ok {
+		return nil
+	}
+	call, refusal := t.o.Decode(c.Name, c.Arguments)
+	if refusal != nil {
+		return nil
+	}
+	return call
+}
+
 // read answers a read_transcript call beside the loop, from a record taken now.
 func (t *Tree) read(s id.Session, e effect.ReadOutput) {
-	open := t.o.Store.State.Sessions[s].Transcript.Open()
-	if len(open) == 0 || open[0].ID != e.Call {
-		return
-	}
-	call, refusal := t.o.Decode(open[0].Name, open[0].Arguments)
-	args, ok := call.(session.ReadTranscriptCall)
-	if refusal != nil || !ok {
+	args, ok := t.call(s, e.Call).(session.ReadTranscriptCall)
+	if !ok {
 		return
 	}
 	look := t.readOutput(e.Job, args)

@@ -27,16 +27,11 @@ type Prepared struct {
 
 // prepare answers a delegate call's questions to the outside beside the loop.
 func (t *Tree) prepare(s id.Session, e effect.PrepareDelegate) {
+	a, ok := t.call(s, e.Call).(session.DelegateCall)
+	if !ok {
+		return
+	}
 	x := t.o.Store.State.Sessions[s]
-	open := x.Transcript.Open()
-	if len(open) == 0 || open[0].ID != e.Call {
-		return
-	}
-	call, refusal := t.o.Decode(open[0].Name, open[0].Arguments)
-	a, ok := call.(session.DelegateCall)
-	if refusal != nil || !ok {
-		return
-	}
 	spec := DelegateSpec{Call: a, Allowance: e.Allowance, Tools: x.Tools(), Model: x.Context.Model, Dir: x.Dir}
 	t.outside(func() {
 		p, refused := t.o.Prepare(spec)

@@ -118,6 +118,15 @@ func New() State { return State{ids: map[string]bool{}} }
 // Open lists the calls without a result, in call order. The first of them is in progress.
 func (s *State) Open() []Call { return s.open }
 
+// InProgress is the call that is worked on, if it is this one: the first open
+// one. "" asks for whichever it is.
+func (s *State) InProgress(call string) (Call, bool) {
+	if len(s.open) == 0 || call != "" && s.open[0].ID != call {
+		return Call{}, false
+	}
+	return s.open[0], true
+}
+
 // IsOpen reports whether a call has no result yet.
 func (s *State) IsOpen(call string) bool {
 	return slices.ContainsFunc(s.open, func(c Call) bool { return c.ID == call })

@@ -111,12 +111,12 @@ func (w *work) order(s id.Session, e effect.Effect) {
 
 // open finds the call in progress of a session, if it is this one.
 func (w *work) open(s id.Session, call string) (transcript.Call, session.Call, bool) {
-	open := w.t.Sessions[s].Transcript.Open()
-	if len(open) == 0 || call != "" && open[0].ID != call {
-		return transcript.Call{}, nil, false
+	c, ok := w.t.Sessions[s].Transcript.InProgress(call)
+	if !ok {
+		return c, nil, false
 	}
-	a, err := w.decode(open[0].Name, open[0].Arguments)
-	return open[0], a, err == nil
+	a, err := w.decode(c.Name, c.Arguments)
+	return c, a, err == nil
 }
 
 // answer gives a call its result: the text is the JSON of v.

@@ -40,9 +40,7 @@ type Restarted struct {
 }
 
 // Reconcile goes on with what the tree's journal says is owed.
-type Reconcile struct {
-	Seq int64 `json:"seq"` // last of the tree's journal as found
-}
+type Reconcile struct{}
 
 // retry is a decision that had to wait for another one that is on its way.
 type retry struct{ call string }
