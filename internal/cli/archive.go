@@ -21,7 +21,8 @@ var archiveCommand = command{
 	name: "archive", args: "[--undo] SESSION...", summary: "puts sessions away: hidden from listings, record kept, scratch dropped",
 	help: "An archived session is passed over by evener sessions without --all and by --resume-last. Its record\n" +
 		"and the output of its jobs stay: by its id it can be shown, verified and resumed, which takes it back,\n" +
-		"as --undo does. Its scratch folder is removed. What a lost process left open is settled first.\n\n" +
+		"as --undo does. Its scratch folder is removed, with the worktrees of delegates in it; their branches stay\n" +
+		"where they have commits, and one with changes that are not committed refuses it. What a lost process left open is settled first.\n\n" +
 		"Exit status: 0 all were archived, 2 wrong usage or an unknown session (nothing is done then),\n" +
 		"3 one is in use, damaged or cannot be written; the others are archived all the same.",
 }
@@ -81,6 +82,11 @@ func (e *env) archive(home store.Home, cfg config.Config, s id.Session, undo boo
 	}
 	loop.Start()
 	err = loop.Settle(r.restartedTree())
+	if err == nil && !undo {
+		if unsaved := loop.Unsaved(); unsaved != nil {
+			err = unsaved
+		}
+	}
 	if err == nil {
 		err = loop.Ask(session.Archive{Undo: undo})
 	}

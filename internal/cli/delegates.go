@@ -81,7 +81,7 @@ func rootTools(c config.Config) []string {
 }
 
 // prepare answers what a delegate call asks of the outside: its role, its
-// model, its schema. Nothing is made.
+// model, its schema. Nothing is made but the worktree that it asks for, in the end.
 func (r *runner) prepare(s supervisor.DelegateSpec) (supervisor.Prepared, *fault.Error) {
 	a := s.Call
 	none := supervisor.Prepared{}
@@ -127,7 +127,14 @@ func (r *runner) prepare(s supervisor.DelegateSpec) (supervisor.Prepared, *fault
 	if refused != nil {
 		return none, refused
 	}
-	e := r.promptEnv(s.Dir, time.Now())
+	if s.Isolate != nil {
+		w, refused := s.Isolate()
+		if refused != nil {
+			return none, refused
+		}
+		d.Worktree, d.Dir = &w, w.Dir
+	}
+	e := r.promptEnv(d.Dir, time.Now())
 	e.Delegate, e.Role = true, kind.Prompt
 	if slices.Contains(names, "delegate") {
 		e.Allowance = s.Allowance

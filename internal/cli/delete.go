@@ -2,14 +2,19 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
+	"evener/internal/config"
 	"evener/internal/id"
 	"evener/internal/proc"
 	"evener/internal/store"
+	"evener/internal/supervisor"
 	"evener/internal/tree"
+	"evener/internal/worktree"
 )
 
 var deleteCommand = command{
@@ -17,7 +22,8 @@ var deleteCommand = command{
 	help: "Nothing is asked and nothing is kept. A session that a process holds is refused; processes that a\n" +
 		"lost one left running are ended first. Links in the scratch folder are removed, not followed, and a\n" +
 		"session with something mounted in it is refused. Detached commands live on, and so does what they\n" +
-		"keep in evener-SESSION in the system's temporary folder.\n\n" +
+		"keep in evener-SESSION in the system's temporary folder. Worktrees of delegates go with what is not\n" +
+		"committed in them; a branch with commits of its own stays in its repository.\n\n" +
 		"A session is gone at once and whole; should the removal of its files be cut short, the next delete\n" +
 		"removes the rest, which no listing shows.\n\n" +
 		"Exit status: 0 all were deleted, 2 wrong usage or an unknown session (nothing is done then),\n" +
@@ -33,7 +39,7 @@ func runDelete(e *env, args []string) int {
 	if !ok {
 		return status
 	}
-	home, _, err := e.home(set)
+	home, cfg, err := e.home(set)
 	if err != nil {
 		return e.fail(exitUsage, "", "%v", err)
 	}
@@ -48,7 +54,7 @@ func runDelete(e *env, args []string) int {
 	for _, s := range ids {
 		err, already := finished[s]
 		if !already {
-			err = e.delete(home, s)
+			err = e.delete(home, cfg, s)
 		}
 		if err != nil {
 			status = max(status, e.failDeed(err))
@@ -80,7 +86,7 @@ func (e *env) finishRemovals(home store.Home, wanted []id.Session) (map[id.Sessi
 }
 
 // delete removes one session under its lock.
-func (e *env) delete(home store.Home, s id.Session) error {
+func (e *env) delete(home store.Home, cfg config.Config, s id.Session) error {
 	boot := proc.BootID()
 	lock, err := home.Lock(s, boot)
 	if err != nil {
@@ -94,6 +100,9 @@ func (e *env) delete(home store.Home, s id.Session) error {
 			return notRoot(s, root)
 		}
 		if err := e.endLost(t); err != nil {
+			return err
+		}
+		if err := e.dropWorktrees(home, cfg, t, lock); err != nil {
 			return err
 		}
 		for x := range t.Sessions {
@@ -110,6 +119,27 @@ func (e *env) delete(home store.Home, s id.Session) error {
 		}
 	}
 	return home.Remove(s, below)
+}
+
+// dropWorktrees removes the worktrees of delegates, changes included, and what
+// their repositories know of them. Branches with commits stay there. The files go
+// with the session in any case.
+func (e *env) dropWorktrees(home store.Home, cfg config.Config, t *tree.State, lock *os.File) error {
+	all := supervisor.Worktrees(home, t)
+	if len(all) == 0 {
+		return nil
+	}
+	host, err := proc.Open(proc.Options{Lock: lock, Env: commandEnv(e.environ, cfg.KeyVariables()), Post: func(proc.Event) {}})
+	if err != nil {
+		return err
+	}
+	git, ctx := worktree.New(host), context.Background()
+	for _, w := range all {
+		if err := git.Remove(ctx, w, true); err != nil {
+			fmt.Fprintf(e.err, "evener: warning: %v; git worktree prune, in its repository, forgets it\n", err)
+		}
+	}
+	return host.Close(ctx)
 }
 
 // endLost ends what a lost process of the tree left running: with the record

@@ -20,6 +20,7 @@ type Descriptor struct {
 	Allowance    int64           `json:"delegation_allowance"`
 	ResultSchema json.RawMessage `json:"result_schema,omitempty"`
 	Dir          string          `json:"dir"`
+	Worktree     *Worktree       `json:"worktree,omitempty"`
 	System       string          `json:"system"`
 	Tools        json.RawMessage `json:"tools"`            // [{name, description, parameters}]
 	Params       json.RawMessage `json:"params,omitempty"` // {max_tokens, temperature, reasoning_effort}, those that were set

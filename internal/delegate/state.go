@@ -31,6 +31,8 @@ type State struct {
 	Last  *Outcome
 	Owed  []Delivery // in order; not yet in the owner's journal
 	Stops int        // pending stops that cover it
+	// Stopped is the latest finished stop that was asked for it.
+	Stopped StopRequested
 	// Drives counts the attention generations in a row that did not end well.
 	Drives int64
 	// Revision counts the facts about this delegate.
@@ -283,6 +285,9 @@ func (t *Tree) unfence(e StopFinished) error {
 		}
 		t.byID[m].Stops--
 		t.byID[m].Revision++
+	}
+	if d := t.byID[e.Delegate]; d != nil {
+		d.Stopped = t.stops[i].StopRequested
 	}
 	t.stops = slices.Delete(t.stops, i, i+1)
 	return nil

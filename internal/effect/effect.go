@@ -6,6 +6,7 @@ package effect
 import (
 	"time"
 
+	"evener/internal/delegate"
 	"evener/internal/id"
 )
 
@@ -63,6 +64,16 @@ type ReadOutput struct {
 	Session id.Session // in place of a job
 }
 
+// LookWorktree reads what the worktree of a stopped delegate holds, for the
+// job_stop call that waits for it. Answered by WorktreeLooked.
+type LookWorktree struct {
+	Call     string // call id
+	Delegate id.Delegate
+}
+
+// DropWorktree removes the worktree of a delegate that did not come to be.
+type DropWorktree struct{ Worktree delegate.Worktree }
+
 // UseFiles carries out a call of a file tool, with what the session has seen of
 // files. Paths are relative to Dir. Answered by FilesDone.
 type UseFiles struct {
@@ -98,6 +109,8 @@ func (CallModel) effect()       {}
 func (CancelModel) effect()     {}
 func (ReadOutput) effect()      {}
 func (PrepareDelegate) effect() {}
+func (LookWorktree) effect()    {}
+func (DropWorktree) effect()    {}
 func (UseFiles) effect()        {}
 func (SetTimer) effect()        {}
 func (EndRun) effect()          {}

@@ -28,7 +28,7 @@ const (
 // imports lists, for each package, the packages of this module that it may
 // import. A package without a row has no place yet.
 var imports = map[string]string{
-	"id": "", "fault": "", "text": "", "effect": "id",
+	"id": "", "fault": "", "text": "", "effect": "delegate id",
 	"job": ground, "watch": ground, "delegate": ground, "attention": ground, "transcript": ground, "policy": ground, "task": ground,
 	"session": ground + " " + nouns,
 	"tree":    ground + " " + nouns + " session",

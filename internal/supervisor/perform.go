@@ -44,11 +44,7 @@ func (t *Tree) perform(effects []tree.Effect) {
 				t.o.Warn(err.Error())
 			}
 		case effect.DropScratch:
-			t.outside(func() {
-				if err := t.o.Store.Home.DropScratch(t.o.Store.Root); err != nil {
-					t.o.Warn(err.Error())
-				}
-			})
+			t.tidied(t.dropScratch)
 		case effect.Detach:
 			t.outside(func() { t.detach(s, e) })
 		case effect.CallModel:
@@ -61,6 +57,10 @@ func (t *Tree) perform(effects []tree.Effect) {
 			t.read(s, e)
 		case effect.PrepareDelegate:
 			t.prepare(s, e)
+		case effect.LookWorktree:
+			t.lookWorktree(s, e)
+		case effect.DropWorktree:
+			t.tidied(func() { t.dropWorktree(e.Worktree) })
 		case effect.UseFiles:
 			t.useFiles(s, e)
 		case effect.SetTimer:
@@ -78,6 +78,16 @@ func (t *Tree) outside(work func()) {
 		defer t.wg.Done()
 		work()
 	}()
+}
+
+// tidied is outside for work that leaves something behind unless it is carried
+// to its end: the host of processes stays until then.
+func (t *Tree) tidied(work func()) {
+	t.tidying.Add(1)
+	t.outside(func() {
+		defer t.tidying.Done()
+		work()
+	})
 }
 
 func (t *Tree) setTimer(s id.Session, e effect.SetTimer) {

@@ -6,6 +6,7 @@ import (
 
 	"evener/internal/delegate"
 	"evener/internal/effect"
+	"evener/internal/fault"
 	"evener/internal/id"
 	"evener/internal/session"
 	"evener/internal/tree"
@@ -18,6 +19,9 @@ type DelegateSpec struct {
 	Tools     []string // that the caller can call
 	Model     string   // of the caller
 	Dir       string   // of the caller
+	// Isolate makes the worktree that the call asks for; called last, when
+	// nothing else refuses the call. nil if it asks for none.
+	Isolate func() (delegate.Worktree, *fault.Error)
 }
 
 // Prepared is what a delegate call asks for, looked up.
@@ -33,10 +37,18 @@ func (t *Tree) prepare(s id.Session, e effect.PrepareDelegate) {
 	}
 	x := t.o.Store.State.Sessions[s]
 	spec := DelegateSpec{Call: a, Allowance: e.Allowance, Tools: x.Tools(), Model: x.Context.Model, Dir: x.Dir}
-	t.outside(func() {
-		p, refused := t.o.Prepare(spec)
+	run := t.outside
+	if a.Isolation != "" {
+		run = t.tidied
+	}
+	run(func() {
 		var entropy id.Entropy
 		rand.Read(entropy[:]) // never fails
-		t.tell(s, tree.Prepared{Call: e.Call, Child: id.MintSession(time.Now(), entropy), Descriptor: p.Descriptor, Refused: refused})
+		child := id.MintSession(time.Now(), entropy)
+		if a.Isolation != "" {
+			spec.Isolate = func() (delegate.Worktree, *fault.Error) { return t.isolate(id.DelegateOf(child), x.Dir) }
+		}
+		p, refused := t.o.Prepare(spec)
+		t.tell(s, tree.Prepared{Call: e.Call, Child: child, Descriptor: p.Descriptor, Refused: refused})
 	})
 }

@@ -22,6 +22,7 @@ import (
 	"evener/internal/session"
 	"evener/internal/store"
 	"evener/internal/tree"
+	"evener/internal/worktree"
 	"evener/journal"
 )
 
@@ -55,7 +56,9 @@ type Tree struct {
 	done    chan struct{} // closed when the loop takes nothing more
 	result  chan error    // how the loop ended
 	procs   *proc.Host
+	git     *worktree.Git
 	wg      sync.WaitGroup
+	tidying sync.WaitGroup // of it, what needs commands of evener's own to clean up
 
 	ctx    context.Context // of everything started outside the loop
 	cancel context.CancelFunc
@@ -107,7 +110,7 @@ func New(o Options) (*Tree, error) {
 		cancel()
 		return nil, err
 	}
-	t.procs = host
+	t.procs, t.git = host, worktree.New(host)
 	return t, nil
 }
 
@@ -167,6 +170,7 @@ func (t *Tree) run() error {
 	for _, timer := range t.timers {
 		timer.Stop()
 	}
+	t.tidy()
 	// Commands have ended by now, or were given up; a keeper that does not answer is killed.
 	ctx, cancel := context.WithTimeout(context.Background(), t.o.StopGrace+closeLimit)
 	defer cancel()
@@ -260,6 +264,8 @@ func (t *Tree) act(batch []posted, decided decisions) {
 	for i, p := range batch[:decided.n] {
 		refusal, refused := decided.refusals[i]
 		switch {
+		case refused && p.reply == nil:
+			t.unmake(p.input)
 		case p.reply == nil:
 		case p.settle && !refused:
 			t.settling = append(t.settling, p.reply)

@@ -85,6 +85,7 @@ func (w *work) create(s id.Session, in Prepared) {
 	c, call, ok := w.open(s, in.Call)
 	a, isDelegate := call.(session.DelegateCall)
 	if !ok || !isDelegate {
+		w.dropUnused(s, in)
 		return
 	}
 	err := in.Refused
@@ -95,6 +96,7 @@ func (w *work) create(s id.Session, in Prepared) {
 		err = w.slot("delegate")
 	}
 	if err != nil {
+		w.dropUnused(s, in)
 		w.refuse(s, c.ID, err)
 		return
 	}
@@ -112,6 +114,14 @@ func (w *work) create(s id.Session, in Prepared) {
 	w.answer(s, c.ID, CreateResult{
 		Delegate: d, Session: in.Child, Type: "delegate", Status: "running", Resumable: true, Ref: x.Ref(), Model: in.Descriptor.Model, Name: a.Name, Warning: warning,
 	})
+}
+
+// dropUnused removes the worktree that was made for a delegate that does not
+// come to be.
+func (w *work) dropUnused(s id.Session, in Prepared) {
+	if x := in.Descriptor.Worktree; x != nil {
+		w.order(s, effect.DropWorktree{Worktree: *x})
+	}
 }
 
 // CreateResult is the answer of delegate.

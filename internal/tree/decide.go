@@ -34,6 +34,8 @@ func (t *State) decideTree(decode session.Decoder, f session.Facts, about id.Ses
 		w.route(about, in.call)
 	case Prepared:
 		w.create(about, in)
+	case WorktreeLooked:
+		w.looked(about, in)
 	case TimerFired:
 		w.timer(in.Key)
 	case Restarted:

@@ -27,6 +27,14 @@ type Prepared struct {
 	Refused    *fault.Error        `json:"-"`
 }
 
+// WorktreeLooked is what the worktree of a delegate holds whose stop has
+// finished: the last that the call needs which waits for it.
+type WorktreeLooked struct {
+	Call     string            `json:"call_id"`
+	Delegate id.Delegate       `json:"delegate_id"`
+	Evidence delegate.Evidence `json:"worktree"`
+}
+
 // TimerFired: the time of a timer of the tree has passed.
 type TimerFired struct {
 	Key string `json:"key"`
@@ -45,19 +53,21 @@ type Reconcile struct{}
 // retry is a decision that had to wait for another one that is on its way.
 type retry struct{ call string }
 
-func (Signalled) Kind() string  { return "signal" }
-func (Prepared) Kind() string   { return "delegate.prepared" }
-func (TimerFired) Kind() string { return "tree.timer" }
-func (Restarted) Kind() string  { return "tree.restarted" }
-func (Reconcile) Kind() string  { return "tree.reconcile" }
-func (retry) Kind() string      { return "retry" }
+func (Signalled) Kind() string      { return "signal" }
+func (Prepared) Kind() string       { return "delegate.prepared" }
+func (WorktreeLooked) Kind() string { return "worktree.looked" }
+func (TimerFired) Kind() string     { return "tree.timer" }
+func (Restarted) Kind() string      { return "tree.restarted" }
+func (Reconcile) Kind() string      { return "tree.reconcile" }
+func (retry) Kind() string          { return "retry" }
 
-func (Signalled) tree()  {}
-func (Prepared) tree()   {}
-func (TimerFired) tree() {}
-func (Restarted) tree()  {}
-func (Reconcile) tree()  {}
-func (retry) tree()      {}
+func (Signalled) tree()      {}
+func (Prepared) tree()       {}
+func (WorktreeLooked) tree() {}
+func (TimerFired) tree()     {}
+func (Restarted) tree()      {}
+func (Reconcile) tree()      {}
+func (retry) tree()          {}
 
 // MarshalJSON writes a signal with its name: a cause says what was signalled.
 func (s Signalled) MarshalJSON() ([]byte, error) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"evener/internal/delegate"
+	"evener/internal/effect"
 	"evener/internal/fault"
 	"evener/internal/id"
 	"evener/internal/job"
@@ -24,6 +25,8 @@ type StopResult struct {
 	RequestedBy string      `json:"requested_by"`
 	Resumable   *bool       `json:"resumable,omitempty"`
 	Scratch     string      `json:"scratch_path,omitempty"`
+	// Worktree is there for a delegate that has one.
+	Worktree *delegate.Evidence `json:"worktree,omitempty"`
 }
 
 // stop stops a delegate of the caller with everything below it, or a shell job
@@ -143,7 +146,7 @@ func (w *work) finishStop(stop *delegate.Stop) {
 	if d := w.t.Delegates.Get(stop.Delegate); d != nil {
 		if c, a, ok := w.open(d.Owner, ""); ok {
 			if call, is := a.(session.JobStopCall); is && call.Target == string(d.ID) {
-				w.answer(d.Owner, c.ID, w.stopResult(d, stop))
+				w.answerStopped(d, c.ID)
 			}
 		}
 		if d.Owner != w.t.Root {
@@ -169,8 +172,29 @@ func (w *work) discardWithin(stop *delegate.Stop) {
 	}
 }
 
-func (w *work) stopResult(d *delegate.State, stop *delegate.Stop) StopResult {
-	reason, resumable := delegate.StoppedByParent, true
+// answerStopped answers the call whose stop has finished; of a delegate with a
+// worktree once that was looked at.
+func (w *work) answerStopped(d *delegate.State, call string) {
+	if d.Descriptor.Worktree != nil {
+		w.order(d.Owner, effect.LookWorktree{Call: call, Delegate: d.ID})
+		return
+	}
+	w.answer(d.Owner, call, w.stopResult(d))
+}
+
+func (w *work) looked(s id.Session, in WorktreeLooked) {
+	c, _, ok := w.open(s, in.Call)
+	d := w.t.Delegates.Get(in.Delegate)
+	if !ok || d == nil {
+		return
+	}
+	r := w.stopResult(d)
+	r.Worktree = &in.Evidence
+	w.answer(s, c.ID, r)
+}
+
+func (w *work) stopResult(d *delegate.State) StopResult {
+	reason, resumable, stop := delegate.StoppedByParent, true, d.Stopped
 	r := StopResult{ID: d.ID, Type: "delegate", Status: "idle", Reason: &reason, Previous: stop.Previous, Outcome: "cancelled_by_request",
 		RequestedBy: stop.RequestedBy, Resumable: &resumable, Scratch: w.f.Scratch}
 	if stop.Previous == "idle" {

@@ -79,6 +79,9 @@ func (g *Git) plan(ctx context.Context, repoDir, dest, branch string) (w Worktre
 // add makes what was planned. The files come in a command of their own: only in
 // the new worktree can be seen which filters its configuration has.
 func (g *Git) add(ctx context.Context, repoDir string, w Worktree) error {
+	if err := os.MkdirAll(filepath.Dir(w.Path), 0o700); err != nil {
+		return err
+	}
 	quiet, err := g.silenced(ctx, repoDir)
 	if err != nil {
 		return err
