@@ -35,6 +35,16 @@ type Created struct {
 	Call       string      `json:"origin_tool_call_id"`
 	Descriptor Descriptor  `json:"descriptor"`
 	Tasks      []Task      `json:"tasks,omitempty"` // what its task list begins with
+	Fork       *Fork       `json:"fork,omitempty"`  // what its conversation begins with
+}
+
+// Fork is the conversation of the owner as it stood before the round of calls
+// that asked for the delegate. What is said there later is not in it.
+type Fork struct {
+	Divergence int64 `json:"divergence_turn"` // number of the first turn that is not the owner's
+	Step       int64 `json:"parent_step"`     // the last decision before the delegate's
+	Requests   int64 `json:"requests"`        // model requests of the owner up to there
+	Entries    int64 `json:"entries"`
 }
 
 // Task is one of them.

@@ -20,6 +20,7 @@ type State struct {
 	CreatedAt  time.Time
 	Task       string // its first message
 	Tasks      []Task // that its list begins with
+	Fork       *Fork  // what its conversation begins with; nil is a clean one
 
 	Generation int64
 	Purpose    Purpose
@@ -167,7 +168,7 @@ func (t *Tree) Apply(at time.Time, e Event) error {
 			return fmt.Errorf("delegate %s: created twice", e.Delegate)
 		}
 		t.byID[e.Delegate] = &State{
-			ID: e.Delegate, Session: e.Session, Owner: e.Owner, Parent: e.Parent, Call: e.Call, Descriptor: e.Descriptor, Tasks: e.Tasks,
+			ID: e.Delegate, Session: e.Session, Owner: e.Owner, Parent: e.Parent, Call: e.Call, Descriptor: e.Descriptor, Tasks: e.Tasks, Fork: e.Fork,
 			CreatedAt: at, Revision: 1, ChangedAt: at,
 		}
 		t.order = append(t.order, e.Delegate)

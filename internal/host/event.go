@@ -217,6 +217,8 @@ func (p *Projector) project(s id.Session, e session.Event, line []session.Event)
 	switch e := e.(type) {
 	case session.Created:
 		p.dir[s] = e.Dir
+	case session.Forked:
+		p.fork[s] = e
 	case session.ContextSet:
 		p.model[s] = e.Model
 	case session.RunStarted:

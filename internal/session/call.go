@@ -139,6 +139,7 @@ type DelegateCall struct {
 	Model           string         `json:"model" optional:"" doc:"provider/name; default yours."`
 	ReasoningEffort string         `json:"reasoning_effort" optional:""`
 	Isolation       string         `json:"isolation" optional:"" enum:"worktree" doc:"A git worktree of its own."`
+	ForkContext     bool           `json:"fork_context" optional:"" doc:"Begin with a copy of this conversation; same model."`
 	ResultSchema    map[string]any `json:"result_schema" optional:"" doc:"JSON Schema of its structured result."`
 	Allowance       *int64         `json:"delegation_allowance" optional:"" doc:"How deep it may delegate on; less than yours; 0: not at all. Default one less than yours."`
 	GrantTools      []string       `json:"grant_tools" optional:"" doc:"Tools of yours beyond its role's."`

@@ -17,8 +17,12 @@ import (
 // ForkHow is why a conversation was copied.
 type ForkHow string
 
-// ResumeWith: the user began a new session with it.
-const ResumeWith ForkHow = "resume_with"
+const (
+	// ResumeWith: the user began a new session with it.
+	ResumeWith ForkHow = "resume_with"
+	// ForkContext: a delegate begins with the conversation of its owner.
+	ForkContext ForkHow = "fork_context"
+)
 
 // Forked: the conversation begins with that of another session, in the
 // transcript.inherited of the lines behind this one.
@@ -26,16 +30,21 @@ type Forked struct {
 	Parent     id.Session `json:"parent_session_id"`
 	Divergence int64      `json:"divergence_turn"` // number of the first turn that is not the parent's
 	How        ForkHow    `json:"how"`
-	Step       int64      `json:"parent_step"` // the last decision of the parent that is in it
+	Step       int64      `json:"parent_step"` // the last decision of the parent that is in it; of a delegate: the last before it
 	Requests   int64      `json:"requests"`    // model requests of the parent up to there
 	Entries    int64      `json:"entries"`
 }
 
 func (Forked) Kind() string { return "session.forked" }
 
+// inherit writes a piece of the beginning. One that stands there already is not
+// written again.
 func (w *work) inherit(in Inherit) *fault.Error {
 	if w.s.Run.N > 0 {
 		return fault.Invalid("the session has begun; its conversation cannot begin anew")
+	}
+	if in.Create != nil && w.s.ID != "" || in.From > 0 && in.From != int64(len(w.s.Transcript.Entries)) {
+		return nil
 	}
 	if in.Create != nil && in.Fork != nil {
 		w.emit(*in.Create)
@@ -45,6 +54,28 @@ func (w *work) inherit(in Inherit) *fault.Error {
 		w.emit(e)
 	}
 	return nil
+}
+
+// inherited stands before the assignment of a delegate whose conversation begins
+// with its owner's.
+const inherited = "So far this was the conversation of your parent agent, a copy. Your own assignment:\n"
+
+// assignment is what the owner says, as the delegate reads it.
+func (s *State) assignment(text string) string {
+	if s.Fork.How == ForkContext && s.Run.N == 1 {
+		return inherited + text
+	}
+	return text
+}
+
+// ForkPoint is what a delegate of this session begins with: the conversation before
+// the round that is open.
+func (s *State) ForkPoint(step int64) Forked {
+	f := Forked{Parent: s.ID, Divergence: s.Turns + 1, How: ForkContext, Step: step, Requests: s.Requests, Entries: int64(s.Transcript.Whole())}
+	if len(s.Transcript.Open()) > 0 {
+		f.Requests-- // that one asked for the round
+	}
+	return f
 }
 
 // Own are the entries of the conversation that were said in this session.

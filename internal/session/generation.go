@@ -50,9 +50,9 @@ func (w *work) generation(in Begin) {
 	}
 	if s.ID == "" && in.Create != nil {
 		w.emit(*in.Create)
-		if len(in.Tasks) > 0 {
-			w.emit(task.Seeded{Tasks: in.Tasks})
-		}
+	}
+	if s.Run.N == 0 && len(in.Tasks) > 0 {
+		w.emit(task.Seeded{Tasks: in.Tasks})
 	}
 	w.emit(RunStarted{Run: s.Run.N + 1, Mode: Delegated, Limits: in.Limits, Generation: in.Generation, Exits: in.Exits, OutputSchema: in.Schema})
 	if !sameContext(s.Context, in.Context) {
@@ -62,7 +62,7 @@ func (w *work) generation(in Begin) {
 	case in.Lost:
 		w.lostGeneration(in)
 	case in.Text != "":
-		w.startTurn(UserTurn, transcript.UserSaid{Text: in.Text})
+		w.startTurn(UserTurn, transcript.UserSaid{Text: s.assignment(in.Text)})
 	case len(s.Attention.Pending()) > 0 || len(s.Messages) > 0:
 		w.startTurn(NotificationTurn, transcript.UserSaid{})
 	default: // it was told in the meantime
@@ -74,7 +74,7 @@ func (w *work) generation(in Begin) {
 func (w *work) lostGeneration(in Begin) {
 	if in.Text != "" {
 		w.emit(TurnStarted{Turn: w.s.Turns + 1, Type: UserTurn})
-		w.emit(transcript.UserSaid{Turn: w.s.Turns, Text: in.Text})
+		w.emit(transcript.UserSaid{Turn: w.s.Turns, Text: w.s.assignment(in.Text)})
 		w.emit(TurnEnded{Turn: w.s.Turns, Outcome: TurnInterrupted, Reason: "lost"})
 	}
 	w.emit(RunEnded{Run: w.s.Run.N, Outcome: RunLost})

@@ -48,6 +48,7 @@ type EndInput struct {
 type Inherit struct {
 	Create  *Created               `json:"-"` // with Fork, in the first
 	Fork    *Forked                `json:"-"`
+	From    int64                  `json:"from_entry,omitempty"` // of a delegate: how many entries stand before these
 	Entries []transcript.Inherited `json:"-"`
 }
 

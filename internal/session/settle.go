@@ -195,6 +195,9 @@ func (w *work) waitExpired(j id.Job) {
 // decides nothing where there is nothing to say.
 func (w *work) restarted(in Restarted) {
 	s := w.s
+	if s.Run.N == 0 { // nothing has begun: what is open was another's, and the copy of it goes on
+		return
+	}
 	lost := map[string]*job.State{} // by the call that still waits for it
 	for _, x := range s.Live() {
 		f := in.Jobs[x.ID]

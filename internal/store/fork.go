@@ -255,33 +255,15 @@ type copier struct {
 	err     error
 }
 
-const (
-	lineBytes = 64 << 10 // about what one line holds of a conversation
-	linesOut  = 32       // that are on their way
-)
+// linesOut is how many lines are on their way.
+const linesOut = 32
 
 func (w *copier) add(e transcript.Inherited) {
 	w.batch = append(w.batch, e)
 	w.entries++
-	if w.bytes += size(e); w.bytes >= lineBytes {
+	if w.bytes += e.Size(); w.bytes >= transcript.LineBytes {
 		w.flush()
 	}
-}
-
-func size(e transcript.Inherited) int {
-	switch {
-	case e.User != nil:
-		return len(e.User.Text)
-	case e.Assistant != nil:
-		n := len(e.Assistant.Text) + len(e.Assistant.Reasoning)
-		for _, c := range e.Assistant.Calls {
-			n += len(c.Arguments)
-		}
-		return n
-	case e.Result != nil:
-		return len(e.Result.Text) + len(e.Result.Data)
-	}
-	return len(e.Notices.Text)
 }
 
 func (w *copier) flush() {

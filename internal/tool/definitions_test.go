@@ -184,7 +184,7 @@ func TestSchemas(t *testing.T) {
 	// clause: JC-078 JC-081
 	t.Run("delegate", func(t *testing.T) {
 		p := parameters(t, "delegate")
-		same(t, keys(p), []string{"prompt", "name", "task_list", "agent_type", "model", "reasoning_effort", "result_schema", "delegation_allowance", "grant_tools", "isolation"})
+		same(t, keys(p), []string{"prompt", "name", "task_list", "agent_type", "model", "reasoning_effort", "fork_context", "result_schema", "delegation_allowance", "grant_tools", "isolation"})
 		same(t, p.Required, []string{"prompt"})
 		if got := p.Properties["delegation_allowance"].Type; got != "integer" {
 			t.Errorf("delegation_allowance is of type %q", got)

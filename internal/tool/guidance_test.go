@@ -134,8 +134,12 @@ func TestGuidance(t *testing.T) {
 		// clause: JC-163
 		{"facts", "delegate", []string{`The session starts clean by default`, `put the relevant facts, decisions and excerpts into it`}},
 		{"what a brief says", "delegate", []string{`what the delegate owns, how to verify the result, and what to report back`}},
+		// clause: JC-036
+		{"a copy", "delegate", []string{`The session starts clean by default`, `fork_context=true only when the assignment requires your full context and history`}},
+		{"a copy, prompt", delegatesSection, []string{`The brief is all that it knows without fork_context.`}},
+		// clause: JC-171
+		{"the brief of a copy", "delegate", []string{`what the delegate owns, how to verify the result, and what to report back. fork_context=true only`, `the prompt still states all that.`}},
 		// clause: RC-005
-		{"proof", "delegate", []string{`status="completed" does not prove that the work is right: read message, structured_result and artifacts, then run the task's acceptance check.`}},
 		{"proof, prompt", delegatesSection, []string{`completed does not prove that the work is right`, `run the task's acceptance check`}},
 		// clause: JC-038 JC-055
 		{"follow up", "delegate_send", []string{

@@ -7,6 +7,7 @@ import (
 
 // Inherited: an entry of the conversation that another session had and this one
 // begins with. One of the fields is set: the fact as that session recorded it.
+// In the conversation of a delegate a result has its text alone.
 type Inherited struct {
 	User      *UserSaid      `json:"user,omitempty"`      // as transcript.user
 	Assistant *AssistantSaid `json:"assistant,omitempty"` // as transcript.assistant
@@ -46,4 +47,50 @@ func (s *State) inherit(e Inherited) error {
 		return s.Apply(*e.Result)
 	}
 	return s.Show(e.Notices.Turn, []string{e.Notices.Text})
+}
+
+// LineBytes is about what one line holds of a conversation that is copied.
+const LineBytes = 64 << 10
+
+// Size is about what the entry takes in a line, in bytes.
+func (e Inherited) Size() int {
+	switch {
+	case e.User != nil:
+		return len(e.User.Text)
+	case e.Assistant != nil:
+		n := len(e.Assistant.Text) + len(e.Assistant.Reasoning)
+		for _, c := range e.Assistant.Calls {
+			n += len(c.Arguments)
+		}
+		return n
+	case e.Result != nil:
+		return len(e.Result.Text) + len(e.Result.Data)
+	}
+	return len(e.Notices.Text)
+}
+
+// Inherited is the entry as the beginning of another conversation. Names that
+// mean something in this one are left out.
+func (e Entry) Inherited() Inherited {
+	switch e.Role {
+	case Assistant:
+		return Inherited{Assistant: e.Assistant}
+	case Tool:
+		return Inherited{Result: &Answered{Call: e.Call, Name: e.Name, IsError: e.IsError, Text: e.Text}}
+	case Frames:
+		return Inherited{Notices: &Notices{e.Turn, e.Text}}
+	}
+	return Inherited{User: &UserSaid{Turn: e.Turn, Text: e.Text, Note: e.Note}}
+}
+
+// Whole is how many entries stand before the round whose calls are not all
+// answered: all of them where none is.
+func (s *State) Whole() int {
+	n := len(s.Entries)
+	if len(s.open) == 0 {
+		return n
+	}
+	for n--; s.Entries[n].Role != Assistant; n-- {
+	}
+	return n
 }

@@ -95,6 +95,9 @@ func (w *work) create(s id.Session, in Prepared) {
 	if err == nil {
 		err = w.slot("delegate")
 	}
+	if err == nil {
+		err = w.forks(s, a, in.Descriptor)
+	}
 	if err != nil {
 		w.dropUnused(s, in)
 		w.refuse(s, c.ID, err)
@@ -103,7 +106,7 @@ func (w *work) create(s id.Session, in Prepared) {
 	d := id.DelegateOf(in.Child)
 	tasks, brief, warning := seed(a)
 	w.emit(delegate.Created{
-		Delegate: d, Session: in.Child, Owner: s, Parent: w.t.Sessions[s].Delegate, Call: c.ID, Descriptor: in.Descriptor, Tasks: tasks,
+		Delegate: d, Session: in.Child, Owner: s, Parent: w.t.Sessions[s].Delegate, Call: c.ID, Descriptor: in.Descriptor, Tasks: tasks, Fork: w.forkOf(s, a),
 	})
 	w.emit(delegate.GenerationStarted{Delegate: d, Generation: 1, Purpose: delegate.ForOwner, Text: brief, Call: c.ID})
 	if w.err != nil {
@@ -139,6 +142,7 @@ type CreateResult struct {
 
 // begin hands the open generation of a delegate to its session.
 func (w *work) begin(d *delegate.State, lost bool) {
+	w.inherit(d)
 	w.tell(d.Session, w.t.beginOf(d, lost))
 	if lost {
 		return
@@ -156,13 +160,17 @@ func (t *State) beginOf(d *delegate.State, lost bool) session.Begin {
 		Generation: d.Generation, Text: d.Text, Lost: lost, Limits: limits, Exits: t.Session().Run.Mode == session.OneShot, Schema: d.Descriptor.ResultSchema,
 		Context: session.ContextSet{Model: d.Descriptor.Model, System: d.Descriptor.System, Tools: d.Descriptor.Tools, Params: d.Descriptor.Params},
 	}
-	if s := t.Sessions[d.Session]; s == nil || s.ID == "" {
-		in.Create = &session.Created{Session: d.Session, Root: t.Root, Dir: d.Descriptor.Dir, Parent: d.Owner, Delegate: d.ID}
+	if s := t.Sessions[d.Session]; s == nil || s.Run.N == 0 {
+		in.Create = t.createdOf(d)
 		for _, x := range d.Tasks {
 			in.Tasks = append(in.Tasks, task.Step(x))
 		}
 	}
 	return in
+}
+
+func (t *State) createdOf(d *delegate.State) *session.Created {
+	return &session.Created{Session: d.Session, Root: t.Root, Dir: d.Descriptor.Dir, Parent: d.Owner, Delegate: d.ID}
 }
 
 func (w *work) limits() session.Limits { return w.t.Session().Run.Limits }

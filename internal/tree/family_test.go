@@ -382,7 +382,7 @@ func (f *family) call(s id.Session) transcript.Call {
 	switch f.below(9) {
 	case 0, 1:
 		c.Name = "delegate"
-		args["prompt"] = "brief " + c.ID
+		args["prompt"], args["fork_context"] = "brief "+c.ID, f.below(3) == 0
 	case 2, 3:
 		c.Name = "delegate_send"
 		args["to"], args["message"], args["max_wait_ms"] = f.someDelegate(s), "words "+c.ID+".", f.below(2)*5000
@@ -572,6 +572,7 @@ func (f *family) check() {
 		}
 	}
 	f.accepted()
+	f.forked()
 	d := f.state.Delegates
 	if d.Running != 0 || d.Driving != 0 || len(d.Stops()) > 0 {
 		f.fatalf("in the end %d run, %d are driven, %d stops are pending", d.Running, d.Driving, len(d.Stops()))
@@ -579,6 +580,19 @@ func (f *family) check() {
 	for name, s := range f.state.Sessions {
 		if s.Run.Open || s.Turn != nil || len(s.Transcript.Open()) > 0 || len(s.Stops) > 0 {
 			f.fatalf("in the end %s has something open", f.name(name))
+		}
+	}
+}
+
+// forked: a delegate that was to begin with its owner's conversation does.
+func (f *family) forked() {
+	for d := range f.state.Delegates.All {
+		if d.Fork == nil {
+			continue
+		}
+		n, all := d.Fork.Entries, f.state.Sessions[d.Session].Transcript.Entries
+		if int64(len(all)) <= n || !reflect.DeepEqual(all[:n], f.state.Sessions[d.Owner].Transcript.Entries[:n]) {
+			f.fatalf("%s does not begin with the %d entries of %s", f.name(d.Session), n, f.name(d.Owner))
 		}
 	}
 }

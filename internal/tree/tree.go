@@ -81,7 +81,7 @@ func (t *State) Decide(decode session.Decoder, f session.Facts, in Input) (Decis
 		return t.decideTree(decode, f, in.Session, x)
 	}
 	s := t.Sessions[in.Session]
-	if _, begins := in.In.(session.Begin); s == nil && begins {
+	if s == nil && begins(in.In) {
 		s = session.New()
 		t.Sessions[in.Session] = s
 	}
@@ -105,6 +105,15 @@ func (t *State) Decide(decode session.Decoder, f session.Facts, in Input) (Decis
 		d.Next = append(d.Next, Input{in.Session, Signalled{x}})
 	}
 	return d, nil
+}
+
+// begins tells the inputs that a session which is not there yet begins with.
+func begins(in session.Input) bool {
+	switch in.(type) {
+	case session.Begin, session.Inherit:
+		return true
+	}
+	return false
 }
 
 // kin is what the rules of a session read of what is below it.

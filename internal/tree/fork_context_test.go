@@ -1,0 +1,281 @@
+package tree_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"evener/internal/delegate"
+	"evener/internal/effect"
+	"evener/internal/fault"
+	"evener/internal/id"
+	"evener/internal/job"
+	"evener/internal/model"
+	"evener/internal/session"
+	"evener/internal/tool"
+	"evener/internal/transcript"
+	"evener/internal/tree"
+)
+
+const forkedChild = id.Session("01JDYH3M00041061050R3GG28C")
+
+// branch plays a root that delegates, over a disk that is a list of lines.
+type branch struct {
+	t        *testing.T
+	state    *tree.State
+	disk     []record
+	now      time.Time
+	mint     uint32
+	requests map[id.Session]int64
+	asked    []effect.PrepareDelegate
+	shells   []id.Job
+}
+
+func newBranch(t *testing.T, disk []record) *branch {
+	b := &branch{t: t, state: tree.New(root), now: began.Add(time.Duration(len(disk)) * time.Hour), mint: uint32(len(disk)) << 8, requests: map[id.Session]int64{}}
+	for _, r := range disk {
+		b.disk = append(b.disk, r)
+		err := error(nil)
+		if r.journal == "" {
+			err = b.state.ApplyTree(r.step, r.at, r.events)
+		} else {
+			err = b.state.Apply(r.journal, r.step, r.at, r.events)
+		}
+		if err != nil {
+			t.Fatalf("the disk does not fold: %v", err)
+		}
+	}
+	return b
+}
+
+// take decides an input and all that follows from it.
+func (b *branch) take(s id.Session, in session.Input) {
+	b.t.Helper()
+	queue := []tree.Input{{Session: s, In: in}}
+	for len(queue) > 0 {
+		b.now, b.mint = b.now.Add(time.Second), b.mint+1
+		d, err := b.state.Decide(tool.Decode, session.Facts{Now: b.now, Random: b.mint << 5, Live: func(j id.Job) job.Live { return job.Live{Job: j} }}, queue[0])
+		if _, refused := errors.AsType[*fault.Error](err); err != nil && !refused {
+			b.t.Fatalf("%s: %v", queue[0].In.Kind(), err)
+		}
+		queue = append(queue[1:], d.Next...)
+		for _, w := range d.Writes {
+			b.disk = append(b.disk, record{w.Session, w.Step, w.At, w.Events})
+		}
+		for _, e := range d.Effects {
+			switch x := e.Effect.(type) {
+			case effect.CallModel:
+				b.requests[e.Session] = x.Request
+			case effect.PrepareDelegate:
+				b.asked = append(b.asked, x)
+			case effect.StartProcess:
+				b.shells = append(b.shells, x.Job)
+			}
+		}
+	}
+}
+
+// reply answers the request that is out with calls, each a name and its arguments.
+func (b *branch) reply(s id.Session, text string, calls ...string) {
+	b.t.Helper()
+	r := transcript.AssistantSaid{Text: text, Finish: "stop", Usage: transcript.Usage{Input: 1000, Output: 100}}
+	for _, c := range calls {
+		b.mint++
+		name, args, _ := strings.Cut(c, " ")
+		r.Calls = append(r.Calls, transcript.Call{ID: fmt.Sprintf("c%d", b.mint), Name: name, Arguments: args})
+	}
+	b.take(s, session.Replied{Request: b.requests[s], Reply: r})
+}
+
+// job starts a background job and ends it before the next reply.
+func (b *branch) job() {
+	b.t.Helper()
+	b.reply(root, "", `shell {"command":"x","mode":"background"}`)
+	j := b.shells[len(b.shells)-1]
+	b.take(root, session.Launched{Job: j, Launch: job.Launch{PID: 1, StartTicks: 1, BootID: "b"}})
+	b.take(root, session.Exited{Job: j, Exit: job.Exit{}})
+}
+
+func (b *branch) prepared(model string) {
+	b.t.Helper()
+	names := []string{"communicate", "job_list"}
+	b.take(root, tree.Prepared{Call: b.asked[len(b.asked)-1].Call, Child: forkedChild,
+		Descriptor: delegate.Descriptor{Model: model, Dir: "/w", System: "its own role", Tools: json.RawMessage(namesOf(names))}})
+}
+
+// toldMuch is a root that has said much, was shown the end of one job, and is owed
+// that of another.
+func toldMuch(t *testing.T) *branch {
+	b := newBranch(t, nil)
+	p := session.Prompt{Text: "parent words", ID: "its-name", Mode: session.OneShot, Limits: familyLimits, Context: told, Create: &session.Created{Session: root, Root: root, Dir: "/w"}}
+	b.take(root, p)
+	b.job()
+	for i := range 3 {
+		b.reply(root, strings.Repeat(fmt.Sprintf("%d thoughts ", i), 8000), `tasks {"operation":"list"}`)
+	}
+	b.job()
+	return b
+}
+
+const forkCall = `delegate {"prompt":"Its brief.","task_list":[{"title":"One","prompt":"Do one."}],"fork_context":true}`
+
+// A delegate with fork_context begins with what its owner had said before the
+// round that asked for it, and with its own brief behind that; nothing else comes
+// along. Whatever of the copy a crash leaves, the restart makes the rest of it,
+// and what the owner says later is never in it.
+//
+// clause: JC-164 JC-165 JC-167 JC-168 JC-169 JC-170 RC-135
+func TestForkContext(t *testing.T) {
+	b := toldMuch(t)
+	before := b.state.Session().Transcript.Entries
+	before = before[:len(before):len(before)]
+	b.reply(root, "unfinished round", `tasks {"operation":"list"}`, forkCall)
+	b.prepared(told.Model)
+	checkFork(t, b, before)
+	created, begun := -1, -1
+	for i, r := range b.disk {
+		switch {
+		case r.journal == "" && created < 0:
+			created = i
+		case r.journal == forkedChild:
+			begun = i
+		}
+	}
+	if n := begun - created; n < 5 {
+		t.Fatalf("%d lines from the delegate to its first request: the copy is in too few of them", n)
+	}
+	whole := b.disk
+	b.reply(root, "parent goes on", `tasks {"operation":"list"}`)
+	checkFork(t, b, before)
+	for cut := created + 1; cut <= begun; cut++ {
+		for _, owner := range []bool{false, true} { // with and without what the owner's journal has of it
+			var left []record
+			for i, r := range whole[:begun] {
+				if i < cut || owner && r.journal == root {
+					left = append(left, r)
+				}
+			}
+			crashed(t, left, before)
+		}
+	}
+}
+
+// crashed takes up what a crash left of the copy, and sends the delegate more.
+func crashed(t *testing.T, disk []record, before []transcript.Entry) {
+	t.Helper()
+	b := newBranch(t, disk)
+	b.take(root, b.found())
+	checkFork(t, b, before)
+	if child := b.state.Sessions[forkedChild]; child.Run.Open || child.Run.Outcome != session.RunLost {
+		t.Errorf("after the restart its run is %+v", child.Run)
+	}
+	n := len(b.disk)
+	for cut := len(disk); cut < n; cut++ { // of the restart
+		x := newBranch(t, b.disk[:cut])
+		x.take(root, x.found())
+		checkFork(t, x, before)
+	}
+	again := newBranch(t, b.disk)
+	again.take(root, again.found())
+	if len(again.disk) != n {
+		t.Errorf("a second restart writes %v", again.disk[n:])
+	}
+	again.take(root, session.Prompt{Text: "go on", Mode: session.OneShot, Limits: familyLimits, Context: told})
+	again.reply(root, "", `delegate_send {"to":"`+string(id.DelegateOf(forkedChild))+`","message":"More."}`)
+	checkFork(t, again, before)
+	all := again.state.Sessions[forkedChild].Transcript.Entries
+	if last := all[len(all)-1]; last.Text != "More." {
+		t.Errorf("its next run begins with %q", last.Text)
+	}
+	if again.requests[forkedChild] == 0 {
+		t.Error("no request of its next run")
+	}
+}
+
+func (b *branch) found() tree.Restarted {
+	in := tree.Restarted{Sessions: map[id.Session]session.Restarted{}}
+	for name, s := range b.state.Sessions {
+		x := session.Restarted{Jobs: map[id.Job]job.Found{}}
+		for _, j := range s.Live() {
+			x.Jobs[j.ID] = job.Found{}
+		}
+		in.Sessions[name] = x
+	}
+	return in
+}
+
+func checkFork(t *testing.T, b *branch, before []transcript.Entry) {
+	t.Helper()
+	child := b.state.Sessions[forkedChild]
+	all := child.Transcript.Entries
+	if len(all) <= len(before) {
+		t.Fatalf("it has %d entries of %d", len(all), len(before))
+	}
+	for i, e := range before {
+		if !reflect.DeepEqual(all[i], e) {
+			t.Errorf("entry %d is %+v, of the owner %+v", i, all[i], e)
+		}
+	}
+	own := child.Own()
+	if len(own) == 0 || !strings.HasPrefix(own[0].Text, "So far this was the conversation of your parent agent, a copy. Your own assignment:\nIts brief.") || !strings.Contains(own[0].Text, "Do one.") {
+		t.Errorf("behind the copy comes %+v", own)
+	}
+	if err := model.Check(messages(all)); err != nil {
+		t.Error(err)
+	}
+	if len(child.Attention.Pending()) > 0 || len(child.Jobs()) > 0 || len(child.Tasks.All()) != 1 || child.Tokens != (transcript.Usage{}) || len(child.Queue) > 0 {
+		t.Errorf("the child has more than its assignment: owed %v, jobs %v, tasks %v, tokens %+v", child.Attention.Pending(), child.Jobs(), child.Tasks.All(), child.Tokens)
+	}
+	if child.Context.System != "its own role" || !reflect.DeepEqual(child.Tools(), []string{"communicate", "job_list"}) {
+		t.Errorf("role and tools are %q, %v", child.Context.System, child.Tools())
+	}
+	if f := child.Fork; f.Parent != root || f.How != session.ForkContext || f.Entries != int64(len(before)) || f.Divergence != b.state.Session().Turns+1 && child.Run.Generation == 1 && b.state.Session().Run.N == 1 {
+		t.Errorf("forked as %+v", f)
+	}
+}
+
+// A copy is for the model that said it; any other is refused before there is a
+// delegate, also where the role chose it.
+//
+// clause: JC-162
+func TestForkContextModel(t *testing.T) {
+	for _, c := range []struct {
+		model, call string
+		ok          bool
+	}{
+		{told.Model, forkCall, true},
+		{"script/y", forkCall, false},
+		{"other/x", forkCall, false},
+		{"other/x", `delegate {"prompt":"Its brief."}`, true},
+		{"other/x", `delegate {"prompt":"Its brief.","fork_context":false}`, true},
+	} {
+		b := newBranch(t, nil)
+		b.take(root, session.Prompt{Text: "parent words", Mode: session.OneShot, Limits: familyLimits, Context: told, Create: &session.Created{Session: root, Root: root, Dir: "/w"}})
+		b.reply(root, "", c.call)
+		b.prepared(c.model)
+		all := b.state.Session().Transcript.Entries
+		last := all[len(all)-1]
+		if b.state.Delegates.Len() == 1 != c.ok || last.IsError == c.ok {
+			t.Errorf("model %s, %s: %d delegates, %s", c.model, c.call, b.state.Delegates.Len(), last.Text)
+		}
+		if want := "invalid_request: delegate: fork_context needs the provider and model of its parent, script/x, and this delegate would have " + c.model; !c.ok && !strings.HasPrefix(last.Text, want) {
+			t.Errorf("refused as %q", last.Text)
+		}
+	}
+}
+
+// A delegate that does not ask for it knows nothing of its owner's conversation.
+//
+// clause: JC-161
+func TestForkContextNot(t *testing.T) {
+	b := toldMuch(t)
+	b.reply(root, "", `delegate {"prompt":"Its brief."}`)
+	b.prepared(told.Model)
+	if all := b.state.Sessions[forkedChild].Transcript.Entries; len(all) != 1 || all[0].Text != "Its brief." {
+		t.Errorf("it begins with %+v", all)
+	}
+}
