@@ -64,7 +64,7 @@ var table = slices.Concat(modelKeys, endpointKeys, namedKeys, []key{
 		doc:   "Rounds of tool calls, counted likewise; 0 is no bound.",
 		field: func(c *Config) any { return &c.MaxToolRounds }},
 	{name: "max_concurrent_shells", def: int64(0), min: 0, max: 1_000_000, in: places(everywhere),
-		doc:   "Jobs that run at once; a start above it fails tree_at_capacity. 0 is no bound.",
+		doc:   "Commands that run at once in a session and its delegates; a start above it fails tree_at_capacity. 0 is no bound.",
 		field: func(c *Config) any { return &c.MaxConcurrentShells }},
 	{name: "max_subagent_depth", def: int64(2), min: 0, max: 1_000, in: places(everywhere),
 		doc:   "Delegation allowance of a root session: how many levels of delegates there may be. 0: none.",

@@ -93,12 +93,30 @@ func (w *work) treesCall(call Call) bool {
 	return false
 }
 
+// shellPlace refuses a command that the tree has no place for. A detached one
+// takes none: it is nobody's.
+func (w *work) shellPlace() *fault.Error {
+	limit := w.s.Run.Limits.MaxConcurrentShells
+	if limit == 0 {
+		return nil
+	}
+	own := int64(len(w.s.Live()))
+	all := own
+	if w.facts.Kin.Shells != nil {
+		all += w.facts.Kin.Shells()
+	}
+	if all < limit {
+		return nil
+	}
+	return fault.New(fault.TreeAtCapacity, "shell: %d of %d commands are running in this tree (max_concurrent_shells), %d of them this session's; stop one or wait for its end", all, limit, own)
+}
+
 // shell starts a command: the intent is on disk with the reply that asked for it.
 func (w *work) shell(c transcript.Call, a ShellCall) bool {
 	s := w.s
 	r, err := job.Check(job.Request{Command: a.Command, Description: a.Description, Mode: job.Mode(a.Mode), MaxRuntimeMS: a.MaxRuntimeMS})
-	if n := s.Run.Limits.MaxConcurrentShells; err == nil && r.Mode != job.Detached && n > 0 && int64(len(s.Live())) >= n {
-		err = fault.New(fault.TreeAtCapacity, "shell: %d commands are running, which is max_concurrent_shells; stop one or wait for its notification", n)
+	if err == nil && r.Mode != job.Detached {
+		err = w.shellPlace()
 	}
 	// With the disk full a hand-off could not be made durable, so none is
 	// acknowledged; a foreground command still runs, from what was set aside, as

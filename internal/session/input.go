@@ -257,4 +257,6 @@ type Kin struct {
 	Family  bool // the tree has delegates
 	Working bool // delegates of this session run or owe it something; at the root: any below it
 	Open    bool // the root closes, and something below it has not come to rest
+	// Shells counts the commands that run in the other sessions of the tree; nil: there are none.
+	Shells func() int64
 }

@@ -122,6 +122,7 @@ func (t *State) kin(s id.Session) session.Kin {
 	if !k.Family {
 		return k
 	}
+	k.Shells = func() int64 { return t.shellsBeside(s) }
 	if s == t.Root {
 		k.Working, k.Open = t.working(), t.Delegates.Closing() || t.unsettled()
 		return k
@@ -130,6 +131,17 @@ func (t *State) kin(s id.Session) session.Kin {
 		k.Working = k.Working || d.Open || len(d.Owed) > 0
 	}
 	return k
+}
+
+// shellsBeside counts the commands that run in other sessions than this one.
+func (t *State) shellsBeside(s id.Session) int64 {
+	n := 0
+	for name, x := range t.Sessions {
+		if name != s {
+			n += len(x.Live())
+		}
+	}
+	return int64(n)
 }
 
 // working reports whether anything below the root runs, is owed, or waits to be driven.
