@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"evener/internal/config"
@@ -125,8 +126,8 @@ func (e *env) delete(home store.Home, cfg config.Config, s id.Session) error {
 // their repositories know of them. Branches with commits stay there. The files go
 // with the session in any case.
 func (e *env) dropWorktrees(home store.Home, cfg config.Config, t *tree.State, lock *os.File) error {
-	all := supervisor.Worktrees(home, t)
-	if len(all) == 0 {
+	all, half := supervisor.Worktrees(home, t), worktree.Unfinished(home.Scratch(t.Root))
+	if len(all)+len(half) == 0 {
 		return nil
 	}
 	host, err := proc.Open(proc.Options{Lock: lock, Env: commandEnv(e.environ, cfg.KeyVariables()), Post: func(proc.Event) {}})
@@ -134,8 +135,17 @@ func (e *env) dropWorktrees(home store.Home, cfg config.Config, t *tree.State, l
 		return err
 	}
 	git, ctx := worktree.New(host), context.Background()
+	var failed []error
 	for _, w := range all {
-		if err := git.Remove(ctx, w, true); err != nil {
+		failed = append(failed, git.Remove(ctx, w, true))
+	}
+	for _, name := range half {
+		if path := filepath.Join(home.Scratch(t.Root), name); t.Delegates.Get(id.Delegate(name)) == nil {
+			failed = append(failed, git.Reclaim(ctx, path))
+		}
+	}
+	for _, err := range failed {
+		if err != nil {
 			fmt.Fprintf(e.err, "evener: warning: %v; git worktree prune, in its repository, forgets it\n", err)
 		}
 	}

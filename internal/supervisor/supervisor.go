@@ -155,7 +155,12 @@ func (t *Tree) post(p posted) {
 }
 
 // Start begins to take inputs. Wait must follow.
-func (t *Tree) Start() { go func() { t.result <- t.run() }() }
+func (t *Tree) Start() {
+	go func() {
+		t.reclaim()
+		t.result <- t.run()
+	}()
+}
 
 // Wait returns when the session's run has ended and everything that was started
 // is joined and closed. The error is a failure of the state folder or of the
@@ -263,6 +268,9 @@ func (t *Tree) act(batch []posted, decided decisions) {
 	t.perform(decided.Effects)
 	for i, p := range batch[:decided.n] {
 		refusal, refused := decided.refusals[i]
+		if !refused {
+			t.keepWorktree(p.input)
+		}
 		switch {
 		case refused && p.reply == nil:
 			t.unmake(p.input)

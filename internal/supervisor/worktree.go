@@ -18,8 +18,8 @@ import (
 	"evener/internal/worktree"
 )
 
-// isolate makes the worktree of a delegate to be. A process that is lost before
-// the delegate is recorded leaves it in the scratch folder, with which it goes.
+// isolate makes the worktree of a delegate to be. What a process that is lost
+// before the delegate is recorded leaves of it, the next one removes.
 func (t *Tree) isolate(d id.Delegate, dir string) (delegate.Worktree, *fault.Error) {
 	w, err := t.git.Make(t.ctx, dir, worktreePath(t.o.Store.Home, t.o.Store.Root, d), "delegate/"+string(d))
 	if refused, ok := errors.AsType[*fault.Error](err); ok {
@@ -53,6 +53,7 @@ const lookLimit = 10 * time.Second
 func (t *Tree) lookWorktree(s id.Session, e effect.LookWorktree) {
 	d := t.o.Store.State.Delegates.Get(e.Delegate)
 	w := worktree.Worktree(*d.Descriptor.Worktree)
+	w.Path = worktreePath(t.o.Store.Home, t.o.Store.Root, d.ID)
 	t.outside(func() {
 		ctx, cancel := context.WithTimeoutCause(t.ctx, lookLimit, fmt.Errorf("git took more than %v", lookLimit))
 		defer cancel()
@@ -71,6 +72,43 @@ func (t *Tree) dropWorktree(w delegate.Worktree) {
 	// Also when the run has ended meanwhile, which joins this.
 	if err := t.git.Remove(context.WithoutCancel(t.ctx), worktree.Worktree(w), true); err != nil {
 		t.o.Warn(err.Error())
+	}
+}
+
+// keepWorktree says, once the delegate of an accepted call is on disk, that its
+// worktree is its own.
+func (t *Tree) keepWorktree(in tree.Input) {
+	p, ok := in.In.(tree.Prepared)
+	if !ok || p.Descriptor.Worktree == nil || t.o.Store.State.Delegates.Get(id.DelegateOf(p.Child)) == nil {
+		return
+	}
+	t.outside(func() {
+		if err := worktree.Keep(p.Descriptor.Worktree.Path); err != nil {
+			t.o.Warn(err.Error())
+		}
+	})
+}
+
+// reclaimLimit bounds what a start waits for git to forget.
+const reclaimLimit = 30 * time.Second
+
+// reclaim removes, before anything is decided, the worktrees that a lost process
+// was making for delegates that did not come to be.
+func (t *Tree) reclaim() {
+	ctx, cancel := context.WithTimeoutCause(t.ctx, reclaimLimit, fmt.Errorf("git took more than %v", reclaimLimit))
+	defer cancel()
+	scratch := t.o.Store.Home.Scratch(t.o.Store.Root)
+	for _, name := range worktree.Unfinished(scratch) {
+		path := filepath.Join(scratch, name)
+		var err error
+		if t.o.Store.State.Delegates.Get(id.Delegate(name)) != nil {
+			err = worktree.Keep(path)
+		} else if err = t.git.Reclaim(ctx, path); err == nil {
+			t.o.Warn(fmt.Sprintf("the process ended while it made the worktree %s; what there was of it is removed", path))
+		}
+		if err != nil {
+			t.o.Warn(err.Error())
+		}
 	}
 }
 
@@ -108,6 +146,8 @@ func (t *Tree) Unsaved() *fault.Error {
 			return fault.Invalid("session %s stays: %v; move that folder away, or delete the session", t.o.Store.Root, err)
 		case x.Dirty:
 			return fault.Invalid("session %s stays: the worktree %s has changes that are not committed; commit them, or delete the session", t.o.Store.Root, w.Path)
+		case x.Loose:
+			return fault.Invalid("session %s stays: the worktree %s has commits that are on no branch; make a branch there, or delete the session", t.o.Store.Root, w.Path)
 		}
 	}
 	return nil

@@ -10,7 +10,9 @@
 //     no transport. A file that a filter makes, such as one of Git LFS, so
 //     stands in the worktree as it is stored, and submodules are empty.
 //   - Nothing is lost unasked: a worktree with changes is removed only where
-//     that is demanded, and a branch with commits of its own stays always.
+//     that is demanded, as is one whose commits are on no branch, and a branch
+//     with commits of its own stays always.
+//   - A maker that is killed leaves a note from which the rest is reclaimed.
 //   - The user's index, branches and files are not touched; a look writes nothing.
 package worktree
 
@@ -30,4 +32,5 @@ type Evidence struct {
 	HeadSHA      string `json:"head_sha"`
 	AheadCommits int    `json:"ahead_commits"` // of HEAD, since it was made
 	Dirty        bool   `json:"dirty"`         // uncommitted changes, files that git does not know, or a checked-out submodule
+	Loose        bool   `json:"-"`             // HEAD is detached at a commit that no branch or tag leads to
 }

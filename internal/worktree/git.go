@@ -46,8 +46,11 @@ func (g *Git) alone(ctx context.Context, f func() error) error {
 // with a settings file that is a pipe.
 const limit = 10 * time.Minute
 
-// ErrDirty is in the error of a removal that would lose something.
-var ErrDirty = errors.New("it has changes that are not committed")
+// One of these is in the error of a removal that would lose something.
+var (
+	ErrDirty = errors.New("it has changes that are not committed")
+	ErrLoose = errors.New("it has commits that are on no branch")
+)
 
 // dropped are variables that would send git to another repository than the one
 // of its folder; a program that git itself started has them.

@@ -57,6 +57,11 @@ func (g *Git) look(ctx context.Context, w Worktree) (Evidence, error) {
 	if err == nil {
 		e.AheadCommits, err = strconv.Atoi(strings.TrimSpace(string(n)))
 	}
+	if err != nil || e.Branch != "" {
+		return e, err
+	}
+	ref, err := g.git(ctx, w.Path, nil, "for-each-ref", "--count=1", "--contains", e.HeadSHA)
+	e.Loose = len(ref) == 0
 	return e, err
 }
 

@@ -13,7 +13,8 @@ import (
 // Make makes a worktree at dest, which must not exist, for a folder of a
 // repository: the commit that is checked out there, on a new branch. What the
 // repository's own worktree holds beyond the commit does not come along. A
-// folder that cannot have one is a *fault.Error.
+// folder that cannot have one is a *fault.Error. Keep must follow once it is
+// recorded whose the worktree is.
 func (g *Git) Make(ctx context.Context, repoDir, dest, branch string) (Worktree, error) {
 	w, prefix, err := g.plan(ctx, repoDir, dest, branch)
 	if err != nil {
@@ -80,6 +81,9 @@ func (g *Git) plan(ctx context.Context, repoDir, dest, branch string) (w Worktre
 // the new worktree can be seen which filters its configuration has.
 func (g *Git) add(ctx context.Context, repoDir string, w Worktree) error {
 	if err := os.MkdirAll(filepath.Dir(w.Path), 0o700); err != nil {
+		return err
+	}
+	if err := w.note(); err != nil {
 		return err
 	}
 	quiet, err := g.silenced(ctx, repoDir)

@@ -145,7 +145,7 @@ func TestMakeTakesBack(t *testing.T) {
 		{"scratch/there", "delegate/a", "is there already"},
 		{"scratch/b", "delegate/taken", "there is a branch delegate/taken already"},
 		{"scratch/b", "main/a", "git worktree: "}, // main is a branch, so main/a cannot be
-		{"scratch/file/b", "delegate/a", "git worktree: "},
+		{"scratch/file/b", "delegate/a", "not a directory"},
 		{"scratch/b", "delegate/a", "git reset: "}, // an object is missing
 	} {
 		_, err := r.Make(t.Context(), r.repo, r.path(c.dest), c.branch)
@@ -224,5 +224,28 @@ func TestMakeOfAWorktree(t *testing.T) {
 	}
 	if err := r.Remove(t.Context(), a, false); err != nil {
 		t.Error(err)
+	}
+}
+
+// Commits that no branch has would be lost with the worktree.
+func TestLooseCommits(t *testing.T) {
+	r := newRig(t)
+	w := r.make("a")
+	r.sh(w.Path, "git checkout -q --detach && git commit -q --allow-empty -m second")
+	if e := r.look(w); !e.Loose || e.AheadCommits != 1 || e.Dirty {
+		t.Errorf("got %+v", e)
+	}
+	if err := r.Remove(t.Context(), w, false); !errors.Is(err, ErrLoose) || !isDir(w.Path) {
+		t.Errorf("they are lost unasked: %v", err)
+	}
+	r.sh(w.Path, "git branch kept")
+	if e := r.look(w); e.Loose {
+		t.Errorf("got %+v", e)
+	}
+	if err := r.Remove(t.Context(), w, false); err != nil || isDir(w.Path) {
+		t.Error(err)
+	}
+	if got := r.sh(r.repo, "git rev-list --count main..kept"); got != "1" {
+		t.Errorf("commits: %q", got)
 	}
 }
