@@ -1,12 +1,13 @@
 package journal
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
 
 // filesystem is all that the package asks of the system. Each method is one
-// system call, so that a test can fail, shorten or forget any of them.
+// system call and its checks, so that a test can fail, shorten or forget any of them.
 type filesystem interface {
 	open(path string, flag int, perm uint32) (file, error)
 	link(from, to string) error
@@ -60,17 +61,29 @@ func pathError(op, path string, err error) error {
 	return &os.PathError{Op: op, Path: path, Err: err}
 }
 
+// open takes regular files only: a pipe would wait for its other end, a device
+// might never end.
 func (osFS) open(path string, flag int, perm uint32) (file, error) {
 	var fd int
 	err := again(func() (err error) {
-		fd, err = syscall.Open(path, flag|syscall.O_CLOEXEC, perm)
+		fd, err = syscall.Open(path, flag|syscall.O_CLOEXEC|syscall.O_NONBLOCK, perm)
 		return err
 	})
 	if err != nil {
 		return nil, pathError("open", path, err)
 	}
+	var st syscall.Stat_t
+	if err = again(func() error { return syscall.Fstat(fd, &st) }); err == nil && st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		err = errIrregular
+	}
+	if err != nil {
+		syscall.Close(fd)
+		return nil, pathError("open", path, err)
+	}
 	return osFile(fd), nil
 }
+
+var errIrregular = errors.New("it is no regular file")
 
 func (osFS) link(from, to string) error { return pathError("link", to, syscall.Link(from, to)) }
 func (osFS) rename(from, to string) error {

@@ -80,6 +80,9 @@ func (e *env) salvage(h store.Home, s id.Session) (lossy bool, status int) {
 	if info, err := os.Lstat(dst); err == nil && !info.Mode().IsRegular() {
 		return false, e.fail(exitState, "look at it, then move it away", "%s is there and is no copy of an earlier repair", dst)
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return false, e.fail(exitState, "", "%s is no regular file", path)
+	}
 	for _, p := range []string{draft, path + ".unix"} { // of a repair that was killed
 		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, e.failState(err)

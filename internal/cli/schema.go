@@ -4,13 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
+	"evener/internal/regular"
 	"evener/internal/schema"
 	"evener/internal/session"
 	"evener/internal/text"
 )
+
+// maxSchemaFile bounds what is read of a schema, in bytes: no setting allows as much.
+const maxSchemaFile = 1 << 20
 
 // outputSchema reads the schema of a run's output, of at most so many bytes; none
 // where no file is named.
@@ -18,12 +20,7 @@ func outputSchema(path string, most int64) (json.RawMessage, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("the output schema cannot be read: %w", err)
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, most+1))
+	raw, err := regular.Read(path, maxSchemaFile)
 	if err != nil {
 		return nil, fmt.Errorf("the output schema cannot be read: %w", err)
 	}

@@ -92,8 +92,11 @@ func journalPaths(h store.Home, arg string) (paths []string, bad string) {
 	if err != nil {
 		return nil, fmt.Sprintf("verify: no session, folder or file %q", arg)
 	}
-	if !info.IsDir() {
+	if info.Mode().IsRegular() {
 		return []string{arg}, ""
+	}
+	if !info.IsDir() { // a read of it could wait, or never end
+		return nil, fmt.Sprintf("verify: %s is no regular file", arg)
 	}
 	paths = []string{filepath.Join(dir, "session.jsonl")}
 	if d := filepath.Join(dir, "delegates.jsonl"); isFile(d) {

@@ -21,6 +21,9 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"evener/internal/enclosure"
+	"evener/internal/regular"
 )
 
 // FallbackCommandTimeoutMS is the foreground wait of a session that has no
@@ -163,12 +166,12 @@ func (c *Config) loadFile(path string, from Source, doubt func([]byte) string) e
 	if path == "" {
 		return nil
 	}
-	data, err := readFile(path)
+	data, err := regular.Read(path, maxFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return &Error{At: path, Text: fmt.Sprintf("reading the configuration: %v", err)}
+		return &Error{At: path, Text: "reading the configuration: " + enclosure.Reason(err)}
 	}
 	f, settings, err := parseFile(path, data)
 	if err != nil {

@@ -132,8 +132,8 @@ func TestFileKinds(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{dir, pipe} {
-		if _, err := Load(Sources{ProjectFile: path}); err == nil || err.Error() != path+": reading the configuration: it is not a regular file" {
+	for path, why := range map[string]string{dir: "is a directory", pipe: "it is a pipe; want a regular file"} {
+		if _, err := Load(Sources{ProjectFile: path}); err == nil || err.Error() != path+": reading the configuration: "+why {
 			t.Errorf("%v", err)
 		}
 	}

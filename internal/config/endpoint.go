@@ -39,7 +39,7 @@ var endpointKeys = []key{
 		doc:  "Address of the model server, such as http://127.0.0.1:8080/v1.",
 		part: func(e *Endpoint) any { return &e.BaseURL }},
 	{name: "ca_file", def: "", in: places("user trusted"), check: absolute, own: true,
-		doc:  "File of PEM certificates to trust in place of the system's when the server is asked over https.",
+		doc:  "File of PEM certificates to trust in place of the system's when the server is asked over https; a regular file of at most 16 MiB.",
 		part: func(e *Endpoint) any { return &e.CAFile }},
 	{name: "context_tokens", def: int64(0), min: 0, max: 1 << 30, unit: "tokens", in: places("user project"), own: true,
 		doc:  "Context window of the model; a request that surely exceeds it is not sent. 0 is unknown.",

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"unicode/utf8"
 )
 
@@ -32,28 +30,6 @@ func (f *source) at(s setting) string { return fmt.Sprintf("%s:%d", f.path, s.li
 
 func (f *source) fault(s setting, bad string) error {
 	return &Error{At: f.at(s), Key: s.path, Text: bad}
-}
-
-// readFile reads a regular file of bounded size. Anything else, a pipe in a
-// cloned repository say, could hold up or fill the program.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("it is larger than %d bytes", maxFile)
-	}
-	return data, err
 }
 
 // parseFile splits a file into its members, in order.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"evener/internal/regular"
 )
 
 // Trust is the user's word on which projects may set what only a trusted one
@@ -55,7 +57,7 @@ func project(file string) string {
 func (t Trust) file(folder string) string { return filepath.Join(t.dir, sum([]byte(folder))+".json") }
 
 func readGrant(path string) (Grant, error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path, maxFile)
 	if err != nil {
 		return Grant{}, err
 	}
@@ -138,7 +140,7 @@ func (t Trust) Grants() ([]Grant, error) {
 
 // State tells how a grant stands to what is there now: holds, changed or gone.
 func (t Trust) State(g Grant) string {
-	data, err := readFile(filepath.Join(g.Folder, ".evener", "config.json"))
+	data, err := regular.Read(filepath.Join(g.Folder, ".evener", "config.json"), maxFile)
 	switch {
 	case err != nil:
 		return "gone"

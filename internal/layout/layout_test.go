@@ -22,7 +22,7 @@ const (
 	ground = "id fault text effect"
 	nouns  = "job watch delegate attention transcript policy task"
 	core   = ground + " " + nouns + " session tree"
-	shell  = core + " journal store joblog proc model tool config evidence files schema enclosure role worktree"
+	shell  = core + " journal store joblog proc model tool config evidence files schema enclosure regular role worktree"
 )
 
 // imports lists, for each package, the packages of this module that it may
@@ -33,11 +33,11 @@ var imports = map[string]string{
 	"session": ground + " " + nouns,
 	"tree":    ground + " " + nouns + " session",
 
-	"journal": "", "joblog": "id text", "model": ground + " transcript", "config": "", "schema": "text", "enclosure": "",
+	"journal": "", "joblog": "id text", "model": ground + " transcript regular", "config": "enclosure regular", "schema": "text", "enclosure": "", "regular": "",
 	"role":       ground + " policy enclosure",
 	"worktree":   ground + " proc",
 	"proc":       ground + " joblog watch",
-	"store":      core + " journal",
+	"store":      core + " journal regular",
 	"evidence":   core + " joblog store",
 	"files":      core,
 	"tool":       core + " schema",

@@ -9,10 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"evener/internal/regular"
 )
 
 // openai speaks chat completions to one endpoint.
@@ -107,12 +108,15 @@ func (c Config) check() error {
 	return nil
 }
 
+// maxCAFile bounds a ca_file, in bytes: a system's whole set has a quarter of a million.
+const maxCAFile = 16 << 20
+
 // roots returns nil for the system's certificates.
 func (c Config) roots() (*x509.CertPool, error) {
 	if c.CAFile == "" {
 		return nil, nil
 	}
-	pem, err := os.ReadFile(c.CAFile)
+	pem, err := regular.Read(c.CAFile, maxCAFile)
 	if err != nil {
 		return nil, fmt.Errorf("read ca_file: %w", err)
 	}

@@ -7,13 +7,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"regexp"
 	"strings"
 	"time"
+
+	"evener/internal/regular"
 )
 
 const builtinPrefix = "builtin:"
+
+// maxScript bounds a script, in bytes.
+const maxScript = 64 << 20
 
 func openScript(name string, c Config) (Model, error) {
 	raw, err := readScript(name, c.Builtin)
@@ -31,7 +35,7 @@ func openScript(name string, c Config) (Model, error) {
 func readScript(name string, builtin fs.FS) ([]byte, error) {
 	inner, ok := strings.CutPrefix(name, builtinPrefix)
 	if !ok {
-		return os.ReadFile(name)
+		return regular.Read(name, maxScript)
 	}
 	if builtin == nil {
 		return nil, errors.New("this program has no scripts of its own")

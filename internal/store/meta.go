@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"evener/internal/id"
+	"evener/internal/regular"
 	"evener/internal/session"
 	"evener/internal/text"
 	"evener/internal/transcript"
@@ -36,6 +37,9 @@ type Meta struct {
 
 // OfDelegate reports whether the session belongs to another one's tree.
 func (m Meta) OfDelegate() bool { return m.Root != "" && m.Root != m.Session }
+
+// maxMeta bounds a summary that is read, in bytes.
+const maxMeta = 1 << 20
 
 // metaOf derives the summary of a folded session.
 func metaOf(s *session.State, size int64) Meta {
@@ -96,7 +100,7 @@ func (h Home) writeMeta(s *session.State) error {
 
 func (h Home) readMeta(s id.Session) (Meta, bool) {
 	var m Meta
-	b, err := os.ReadFile(h.metaPath(s))
+	b, err := regular.Read(h.metaPath(s), maxMeta)
 	if err != nil || json.Unmarshal(b, &m) != nil || m.Session != s {
 		return Meta{Session: s}, false
 	}
