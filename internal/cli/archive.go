@@ -39,7 +39,7 @@ func runArchive(e *env, args []string) int {
 	}
 	home, cfg, err := e.home(set)
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	ids, status, ok := e.sessionIDs(home, "archive", rest)
 	if !ok {

@@ -90,6 +90,14 @@ func (e *env) failState(err error) int {
 	return e.fail(stateStatus(err), "", "%v", err)
 }
 
+// failLoad reports why the configuration or the state folder cannot be found.
+func (e *env) failLoad(err error) int {
+	if _, ok := errors.AsType[*store.PlaceError](err); ok {
+		return e.failState(err)
+	}
+	return e.fail(exitUsage, "", "%v", err)
+}
+
 // stateStatus: damage, locks and unwritable folders are 3; an unknown session
 // is a wrong argument.
 func stateStatus(err error) int {
@@ -185,6 +193,9 @@ func (e *env) load(flags config.Flags) (config.Config, error) {
 // sources are where the configuration of a working directory stands.
 func (e *env) sources(dir string, flags config.Flags) (config.Sources, error) {
 	home, err := store.Find(dir, "")
+	if err == nil {
+		err = store.Folder(home.Project)
+	}
 	user := config.UserFile(e.getenv)
 	return config.Sources{
 		UserFile: user, ProjectFile: filepath.Join(home.Project, "config.json"), Getenv: e.getenv, Flags: flags, Trust: config.TrustBeside(user),
@@ -204,10 +215,17 @@ func (e *env) home(flags config.Flags) (store.Home, config.Config, error) {
 // find locates the state folder that a configuration means.
 func (e *env) find(c config.Config) (store.Home, error) {
 	dir, home := c.StatePlace()
+	var h store.Home
+	var err error
 	if home != "" {
-		return store.FindIn(e.dir, home)
+		h, err = store.FindIn(e.dir, home)
+	} else {
+		h, err = store.Find(e.dir, dir)
 	}
-	return store.Find(e.dir, dir)
+	if err == nil {
+		err = store.Folder(h.Sessions)
+	}
+	return h, err
 }
 
 // stateFlags adds the flags that every reading command has.

@@ -25,7 +25,7 @@ func runConfig(e *env, args []string) int {
 	}
 	c, err := e.load(set)
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	if err := c.Print(e.out, *asJSON); err != nil {
 		return e.fail(exitState, "", "write: %v", err)

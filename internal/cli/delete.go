@@ -42,7 +42,7 @@ func runDelete(e *env, args []string) int {
 	}
 	home, cfg, err := e.home(set)
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	ids, status, ok := e.sessionIDs(home, "delete", rest)
 	if !ok {

@@ -43,7 +43,7 @@ func runSessions(e *env, args []string) int {
 	}
 	home, _, err := e.home(set)
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	list, err := home.List()
 	if err != nil {
@@ -138,7 +138,7 @@ func runJobs(e *env, args []string) int {
 	}
 	home, _, err := e.home(set)
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	target, status, ok := e.oneSession(home, "jobs", rest)
 	if !ok {

@@ -26,7 +26,7 @@ func runLog(e *env, args []string) int {
 	}
 	home, _, err := e.home(set)
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	target, status, ok := e.oneSession(home, "log", rest)
 	if !ok {

@@ -52,7 +52,7 @@ func runModels(e *env, args []string) int {
 	}
 	c, err := e.load(set)
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	providers, status, ok := e.listedProviders(c, rest)
 	if !ok {

@@ -36,7 +36,7 @@ func runRepair(e *env, args []string) int {
 	}
 	home, _, err := e.home(set)
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	s, status, ok := e.oneSession(home, "repair", rest)
 	if !ok {

@@ -34,7 +34,7 @@ func runAgents(e *env, args []string) int {
 	}
 	dirs, err := e.roleDirs()
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	catalog := role.Load(dirs, func(w string) { fmt.Fprintf(e.err, "evener: warning: %s\n", w) })
 	for i, r := range catalog.All() {
@@ -54,6 +54,9 @@ func runAgents(e *env, args []string) int {
 // roleDirs are the folders of agent types, the project's before the user's.
 func (e *env) roleDirs() ([]role.Dir, error) {
 	home, err := store.Find(e.dir, "")
+	if err == nil {
+		err = store.Folder(home.Project)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func run(e *env, args []string) int {
 	}
 	cfg, err := e.load(o.flags)
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	if status, ok := e.livingFlags(o, fs, &cfg); !ok {
 		return status

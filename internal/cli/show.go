@@ -38,7 +38,7 @@ func runShow(e *env, args []string) int {
 	}
 	home, cfg, err := e.home(set)
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	if !strings.HasPrefix(rest[0], "job:") && !strings.HasPrefix(rest[0], "local:") {
 		return e.fail(exitUsage, "", "%q is no ref; use job:JOB_ID, as evener jobs lists them, or local:SESSION_ID, as evener sessions does", rest[0])

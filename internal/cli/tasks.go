@@ -30,7 +30,7 @@ func runTasks(e *env, args []string) int {
 	}
 	home, _, err := e.home(set)
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	target, status, ok := e.oneSession(home, "tasks", rest)
 	if !ok {

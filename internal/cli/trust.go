@@ -53,7 +53,7 @@ func runTrust(e *env, args []string) int {
 	}
 	sources, err := e.sources(dir, nil)
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	if *remove {
 		return e.distrust(trust, dir, filepath.Dir(filepath.Dir(sources.ProjectFile)))

@@ -30,7 +30,7 @@ func runVerify(e *env, args []string) int {
 	}
 	home, _, err := e.home(set)
 	if err != nil {
-		return e.fail(exitUsage, "", "%v", err)
+		return e.failLoad(err)
 	}
 	var paths []string
 	if len(rest) == 0 {

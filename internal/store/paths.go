@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"evener/internal/id"
 )
@@ -76,6 +77,32 @@ func isDir(p string) bool {
 	return err == nil && info.IsDir()
 }
 
+// PlaceError says what stands in the place of a folder of the state.
+type PlaceError struct{ Path, Text string }
+
+func (e *PlaceError) Error() string { return e.Path + " " + e.Text }
+
+// Folder refuses what stands where a folder of the state does and is none, under
+// the path itself or above it. One that is not there can be made.
+func Folder(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+	case err == nil:
+		return &PlaceError{path, "is a file, and a folder is wanted there; move it away"}
+	case errors.Is(err, syscall.ENOTDIR):
+		return Folder(filepath.Dir(path))
+	default:
+		if to, err := os.Readlink(path); err == nil {
+			return &PlaceError{path, "is a symbolic link to " + to + ", which is no folder that can be entered; make that folder, or remove the link"}
+		}
+		if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path {
+			return Folder(filepath.Dir(path))
+		}
+	}
+	return nil
+}
+
 // Check refuses a state folder of a repository that is a symbolic link or holds
 // sessions/ as one: a repository could so send what is written elsewhere, and
 // what is read could be another's.
@@ -100,7 +127,7 @@ func (h Home) Make() error {
 	}
 	if filepath.Dir(h.Sessions) == h.Project && !isDir(h.Sessions) {
 		if err := makeDurable(h.Project); err != nil {
-			return fmt.Errorf("make the state folder: %w", err)
+			return unmade(err)
 		}
 		f, err := os.OpenFile(filepath.Join(h.Project, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
@@ -108,13 +135,20 @@ func (h Home) Make() error {
 			err = errors.Join(err, f.Close())
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("make the state folder: %w", err)
+			return unmade(err)
 		}
 	}
 	if err := makeDurable(h.Sessions); err != nil {
-		return fmt.Errorf("make the state folder: %w", err)
+		return unmade(err)
 	}
 	return nil
+}
+
+func unmade(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("make the state folder: %w; make that writable, or name another place with --state-dir", err)
+	}
+	return fmt.Errorf("make the state folder: %w", err)
 }
 
 // makeDurable makes a folder and what is missing above it. Each new entry is
