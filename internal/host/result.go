@@ -115,7 +115,7 @@ type DroppedPrompt struct {
 	Input  string `json:"input_id,omitempty"`
 }
 
-// Usage counts tokens over the whole session.
+// Usage counts tokens: of a turn, or in the final object of the whole tree so far.
 type Usage struct {
 	Input  int64 `json:"input_tokens"`
 	Output int64 `json:"output_tokens"`
@@ -127,7 +127,10 @@ func ResultOf(t *tree.State, killed []id.Job, dropped []session.PromptDropped) R
 	s := t.Session()
 	r := Result{
 		Type: "result", Session: s.ID, Outcome: s.Run.Outcome, Killed: []KilledJob{}, Turns: s.Turns, Requests: s.Run.Requests,
-		Usage: Usage{s.Tokens.Input, s.Tokens.Output},
+	}
+	for _, x := range t.Sessions { // what delegates used is paid for, too
+		r.Usage.Input += x.Tokens.Input
+		r.Usage.Output += x.Tokens.Output
 	}
 	if a := s.Run.Answer; a != nil {
 		r.Reported, r.Message, r.Output, r.Violations = a.Reported, a.Text, a.Output, a.Violations
