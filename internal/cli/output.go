@@ -19,6 +19,10 @@ import (
 
 // emit writes an event where it was asked for. r.mu is held by the caller.
 func (r *runner) emit(e host.Event) {
+	if w, ok := e.Data.(host.WarningData); ok {
+		r.show(e, w.Message)
+		return
+	}
 	line := e.Line()
 	r.event(line)
 	switch {
@@ -56,7 +60,11 @@ const outputGone = "standard output failed"
 func (r *runner) warn(message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	line := host.Warning(r.tree.Root, time.Now(), message).Line()
+	r.show(host.Warning(r.tree.Root, time.Now(), message), message)
+}
+
+func (r *runner) show(warning host.Event, message string) {
+	line := warning.Line()
 	r.event(line)
 	switch {
 	case r.options.verbose:

@@ -1,10 +1,13 @@
 package host
 
 import (
+	"encoding/json"
+
 	"evener/internal/delegate"
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/text"
+	"evener/internal/transcript"
 	"evener/internal/tree"
 )
 
@@ -25,6 +28,20 @@ type DelegateData struct {
 	Ref      string      `json:"transcript_ref"`
 	Outcome  *Outcome    `json:"last_outcome,omitempty"`
 	Owed     int         `json:"undelivered"` // updates and reports that the owner's journal does not have yet
+}
+
+// unseeded says what went wrong when a delegate began without failing it: its
+// owner reads that in the result of its call, and a person has to see it, too.
+func unseeded(e transcript.Answered) string {
+	var r tree.CreateResult
+	if e.Name != "delegate" || e.IsError || json.Unmarshal(e.Data, &r) != nil || r.Warning == "" {
+		return ""
+	}
+	name := string(r.Delegate)
+	if r.Name != "" {
+		name += " (" + r.Name + ")"
+	}
+	return text.Preview("delegate "+name+": "+r.Warning, 500)
 }
 
 // Outcome is how a delegate's latest run ended.

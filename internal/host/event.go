@@ -173,8 +173,13 @@ func (p *Projector) Of(w tree.Write) []Event {
 			}
 			out = append(out, x)
 		}
-		if f, ok := e.(job.Finished); ok {
-			out = append(out, p.finished(w, f)...)
+		switch e := e.(type) {
+		case job.Finished:
+			out = append(out, p.finished(w, e)...)
+		case transcript.Answered:
+			if warning := unseeded(e); warning != "" {
+				out = append(out, Warning(w.Session, w.At, warning))
+			}
 		}
 	}
 	if list := p.changedTasks(w); list != nil { // once for all changes of a line
