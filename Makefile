@@ -4,7 +4,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unk
 FUZZTIME ?= 20s
 RACE     ?= ./...
 
-.PHONY: build demo test race fuzz lint golden bench clauses
+.PHONY: build demo demo-delegates test race fuzz lint golden bench clauses
 
 # One static binary. The version is given, not stamped, so that a clone which git distrusts builds too.
 build:
@@ -13,6 +13,10 @@ build:
 # Jobs, a SIGKILL, a resume, and three jq lines over the journals. No network.
 demo: build
 	go run ./internal/demo bin/evener
+
+# The same of three delegates: one is steered, one does not fit its schema, one is lost and goes on.
+demo-delegates: build
+	go run ./internal/demo -delegates bin/evener
 
 test:
 	go test ./...

@@ -155,8 +155,8 @@ func (j *journal) check(build, soak string) error {
 }
 
 // gone checks that no process of a job is left.
-func (j *journal) gone() error {
-	for id, pid := range j.pids {
+func gone(pids map[string]int) error {
+	for id, pid := range pids {
 		if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
 			return fmt.Errorf("process %d of job %s is still there", pid, id)
 		}

@@ -25,7 +25,7 @@ func TestDemo(t *testing.T) {
 	bin := build(t)
 	t.Setenv("TMPDIR", tmp)
 	var out bytes.Buffer
-	if err := demo(&out, bin, false); err != nil {
+	if err := demo(&out, bin, false, jobs); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	want := []string{"kill -KILL", "--resume", "ok .evener/sessions/", "All as promised: 4 jobs", "2 notices"}
@@ -58,7 +58,7 @@ esac`, "the run ended before the soak test ran"},
 			if err := os.WriteFile(bin, []byte("#!/bin/sh\n"+c.script+"\n"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			err := demo(new(bytes.Buffer), bin, false)
+			err := demo(new(bytes.Buffer), bin, false, jobs)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want one line with %q", err, c.want)
 			}
@@ -115,9 +115,7 @@ func TestCheck(t *testing.T) {
 
 // TestGone: a process that still lives is noticed.
 func TestGone(t *testing.T) {
-	j := newJournal()
-	j.pids["job"] = os.Getpid()
-	if err := j.gone(); err == nil {
+	if err := gone(map[string]int{"job": os.Getpid()}); err == nil {
 		t.Error("a living process was not noticed")
 	}
 }

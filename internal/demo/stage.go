@@ -16,14 +16,13 @@ import (
 	"time"
 )
 
-const model = "script/builtin:demo"
-
 // stage is where the demo plays: one folder, one session.
 type stage struct {
 	ctx     context.Context
 	out     io.Writer
 	bin     string
 	dir     string
+	model   string
 	env     []string
 	session string
 	build   string // job ids
@@ -32,14 +31,14 @@ type stage struct {
 
 // newStage makes a folder that nothing outside it reaches: no configuration, no
 // state and no key of the user's.
-func newStage(ctx context.Context, out io.Writer, bin, dir string) (*stage, error) {
+func newStage(ctx context.Context, out io.Writer, bin, dir, model string) (*stage, error) {
 	// A .evener folder here keeps one further up from being used.
 	for _, d := range []string{".evener", "config"} {
 		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
 			return nil, err
 		}
 	}
-	s := &stage{ctx: ctx, out: out, bin: bin, dir: dir}
+	s := &stage{ctx: ctx, out: out, bin: bin, dir: dir, model: model}
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "EVENER_") && !strings.HasPrefix(kv, "OPENAI_") && !strings.HasPrefix(kv, "XDG_CONFIG_HOME=") {
 			s.env = append(s.env, kv)
@@ -49,8 +48,9 @@ func newStage(ctx context.Context, out io.Writer, bin, dir string) (*stage, erro
 	return s, nil
 }
 
-func (s *stage) journal() string {
-	return filepath.Join(s.dir, ".evener", "sessions", s.session, "session.jsonl")
+// journal is a journal of the root session.
+func (s *stage) journal(name string) string {
+	return filepath.Join(s.dir, ".evener", "sessions", s.session, name)
 }
 
 func (s *stage) say(format string, args ...any) { fmt.Fprintf(s.out, "\n"+format+"\n", args...) }
@@ -87,14 +87,13 @@ func firstLine(s string) string {
 	return line
 }
 
-// untilKill runs the session up to the middle of its second background job and
-// kills it there. Of its events only the first is read, for the session's id; the
-// others, a few kilobytes, stay in the pipe.
-func (s *stage) untilKill() error {
-	prompt := "Build it, then soak it."
-	s.show(fmt.Sprintf("evener --model %s --output jsonl %q &", model, prompt), "")
+// untilKill runs the session until middle, which reads its journal as it grows,
+// says that it is time, and kills it there. Of its events only the first is read,
+// for the session's id; the others, a few kilobytes, stay in the pipe.
+func (s *stage) untilKill(prompt, moment string, middle func(*bufio.Reader) error) error {
+	s.show(fmt.Sprintf("evener --model %s --output jsonl %q &", s.model, prompt), "")
 	var errs bytes.Buffer
-	cmd := s.command("--model", model, "--output", "jsonl", prompt)
+	cmd := s.command("--model", s.model, "--output", "jsonl", prompt)
 	cmd.Stderr = &errs
 	events, err := cmd.StdoutPipe()
 	if err == nil {
@@ -103,9 +102,9 @@ func (s *stage) untilKill() error {
 	if err != nil {
 		return err
 	}
-	err = s.toTheMiddle(events)
+	err = s.toTheMiddle(events, middle)
 	if err == nil {
-		s.show(fmt.Sprintf("kill -KILL %d    # while the soak test and a foreground command run", cmd.Process.Pid), "")
+		s.show(fmt.Sprintf("kill -KILL %d    # %s", cmd.Process.Pid, moment), "")
 	}
 	_ = cmd.Process.Kill() // Wait says whether that was how it ended
 	end := cmd.Wait()
@@ -119,9 +118,8 @@ func (s *stage) untilKill() error {
 }
 
 // toTheMiddle takes the session's id from its first event and follows its
-// journal until the soak test has printed and the foreground command behind it
-// is started.
-func (s *stage) toTheMiddle(events io.Reader) error {
+// journal up to the middle.
+func (s *stage) toTheMiddle(events io.Reader, middle func(*bufio.Reader) error) error {
 	var first struct {
 		Session string `json:"session_id"`
 	}
@@ -139,18 +137,16 @@ func (s *stage) toTheMiddle(events io.Reader) error {
 		return err
 	}
 	s.show("evener log -f "+s.session+"    # here in words", "")
-	err = s.follow(bufio.NewReader(lines))
+	err = middle(bufio.NewReader(lines))
 	_ = cmd.Process.Signal(syscall.SIGTERM) // it follows until it is told to end
 	if end := cmd.Wait(); err == nil && end != nil {
 		err = fmt.Errorf("evener log: %w", end)
 	}
-	if err != nil {
-		return err
-	}
-	return s.printed(s.soak, "soaking")
+	return err
 }
 
-// follow tells what the journal says as it grows, up to the middle.
+// follow tells what the journal says as it grows, until the soak test has
+// printed and the foreground command behind it is started.
 func (s *stage) follow(lines *bufio.Reader) error {
 	j := newJournal()
 	for {
@@ -170,7 +166,7 @@ func (s *stage) follow(lines *bufio.Reader) error {
 		case j.ended:
 			return errors.New("the run ended before the soak test ran")
 		case s.soak != "" && j.foregroundAfter(s.soak):
-			return nil
+			return s.printed(s.soak, "soaking")
 		}
 	}
 }
@@ -187,13 +183,13 @@ func (s *stage) printed(job, line string) error {
 }
 
 // resume takes the killed session up and checks what it reports.
-func (s *stage) resume() error {
-	report, err := s.run("--model", model, "--resume", s.session, "What happened?")
+func (s *stage) resume(wants ...string) error {
+	report, err := s.run("--model", s.model, "--resume", s.session, "What happened?")
 	if err != nil {
 		return err
 	}
-	s.show(fmt.Sprintf("evener --model %s --resume %s \"What happened?\"", model, s.session), report)
-	for _, want := range []string{s.build, s.soak, "lost when evener was killed"} {
+	s.show(fmt.Sprintf("evener --model %s --resume %s \"What happened?\"", s.model, s.session), report)
+	for _, want := range wants {
 		if !strings.Contains(report, want) {
 			return fmt.Errorf("the report does not say %q: %s", want, firstLine(report))
 		}
