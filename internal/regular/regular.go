@@ -19,7 +19,7 @@ func Read(path string, limit int64) ([]byte, error) {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: e.Err}
 	}
-	if err := regular(path, info); err != nil {
+	if err := fits(path, info, limit); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
@@ -28,21 +28,27 @@ func Read(path string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if info, err = f.Stat(); err == nil { // another may stand there by now
-		err = regular(path, info)
+		err = fits(path, info, limit)
 	}
 	if err != nil {
 		return nil, err
 	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is larger than %d bytes", limit)}
+	if err == nil && int64(len(data)) > limit { // it grew meanwhile, or its size is not told, as below /proc
+		err = tooLarge(path, limit)
 	}
 	return data, err
 }
 
-func regular(path string, info fs.FileInfo) error {
+func tooLarge(path string, limit int64) error {
+	return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is larger than %d bytes", limit)}
+}
+
+func fits(path string, info fs.FileInfo, limit int64) error {
 	what := ""
 	switch m := info.Mode(); {
+	case m.IsRegular() && info.Size() > limit:
+		return tooLarge(path, limit)
 	case m.IsRegular():
 		return nil
 	case m.IsDir():
