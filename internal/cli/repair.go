@@ -14,10 +14,11 @@ import (
 )
 
 var repairCommand = command{
-	name: "repair", args: "[--in-place] SESSION", summary: "makes a repaired copy of a damaged journal and says what was lost",
-	help: "The copy is written beside the journal as session.jsonl.repaired; the journal is left as it is.\n" +
-		"It holds what can be gone on with: lines that build on a lost one are left out and named.\n" +
-		"--in-place puts the copy into its place and keeps the damaged file as session.jsonl.damaged;\nit takes the session's lock.\n\n" +
+	name: "repair", args: "[--in-place] SESSION", summary: "makes repaired copies of a session's damaged journals and says what was lost",
+	help: "A session and its delegates are repaired as one: session.jsonl, delegates.jsonl, and the session.jsonl of each\n" +
+		"delegate. A copy is written beside each journal that needs one, as NAME.repaired; the journals are left as they are.\n" +
+		"They hold what can be gone on with: lines that build on a lost one are left out and named.\n" +
+		"--in-place puts the copies into their places and keeps the damaged files as NAME.damaged;\nit takes the lock of the session, which is that of its delegates.\n\n" +
 		"Exit status: 0 nothing was lost, 1 something was or nothing could be read, 2 wrong usage, 3 the session is in use or cannot be written.",
 }
 
@@ -26,7 +27,7 @@ func init() { repairCommand.run = runRepair }
 func runRepair(e *env, args []string) int {
 	flags := e.flags(repairCommand)
 	set := e.stateFlags(flags)
-	inPlace := flags.Bool("in-place", false, "put the copy into the journal's place, keeping the damaged file beside it")
+	inPlace := flags.Bool("in-place", false, "put the copies into the journals' places, keeping the damaged files beside them")
 	rest, status, ok := e.parse(repairCommand, flags, args)
 	if !ok {
 		return status
@@ -42,6 +43,13 @@ func runRepair(e *env, args []string) int {
 	if !ok {
 		return status
 	}
+	root, err := home.TreeOf(s)
+	if err != nil {
+		return e.failState(err)
+	}
+	if root != s {
+		return e.failDeed(notRoot(s, root))
+	}
 	if *inPlace {
 		if err := home.Check(); err != nil {
 			return e.failState(err)
@@ -52,110 +60,236 @@ func runRepair(e *env, args []string) int {
 		}
 		defer lock.Close()
 	}
-	if cleanAs(home, s, home.Journal(s)) {
-		fmt.Fprintln(e.out, "nothing to repair")
-		return exitOK
+	r := &repair{env: e, home: home, root: s, copies: map[string]*repaired{}, known: map[id.Session]bool{}}
+	defer r.clean()
+	if err := r.tree(); err != nil {
+		return r.failed(err)
 	}
-	lossy, status := e.salvage(home, s)
-	if status != exitOK {
-		return status
-	}
-	if *inPlace {
-		if status := e.replaceJournal(home.Journal(s)); status != exitOK {
-			return status
-		}
-	}
-	if lossy {
-		return exitNoReport
-	}
-	return exitOK
+	return r.finish(*inPlace)
 }
 
-// salvage makes the repaired copy and says what is in it and what is not. It
-// reports whether something is lost. The copy is made under a name of its own
-// and takes the place of one from an earlier repair only when it is whole.
-func (e *env) salvage(h store.Home, s id.Session) (lossy bool, status int) {
-	path := h.Journal(s)
-	dst, source, draft := path+".repaired", path, path+".repairing"
-	if info, err := os.Lstat(dst); err == nil && !info.Mode().IsRegular() {
-		return false, e.fail(exitState, "look at it, then move it away", "%s is there and is no copy of an earlier repair", dst)
+// repair makes copies of those journals of a tree that cannot stand as they
+// are. A copy is made under a name of its own and takes the place of one from an
+// earlier repair only when the whole tree folds with it.
+type repair struct {
+	*env
+	home   store.Home
+	root   id.Session
+	copies map[string]*repaired // by the journal's path
+	order  []string
+	known  map[id.Session]bool // of the tree as it folds
+}
+
+// repaired is the copy of one journal.
+type repaired struct {
+	draft, unix string
+	windows     bool // its line ends were made \n again
+	report      journal.SalvageReport
+	cut         int64 // the first line that was left out at the end, 0 if none
+}
+
+func (x *repaired) lossy() bool {
+	return x.report.Kept == 0 || len(x.report.Lost) > 0 || x.report.Skipped > 0 || x.cut > 0
+}
+
+// unreadable: no line of a session's own journal is left.
+type unreadable string
+
+func (p unreadable) Error() string {
+	return fmt.Sprintf("no line of %s can be read; nothing was repaired", string(p))
+}
+
+// inTheWay stands under the name of a copy and is none.
+type inTheWay string
+
+func (p inTheWay) Error() string {
+	return fmt.Sprintf("%s is there and is no copy of an earlier repair", string(p))
+}
+
+func (r *repair) failed(err error) int {
+	_, nothing := errors.AsType[unreadable](err)
+	_, refused := errors.AsType[*fault.Error](err) // rows of an older program
+	switch _, there := errors.AsType[inTheWay](err); {
+	case nothing || refused:
+		return r.fail(exitNoReport, "", "%v", err)
+	case there:
+		return r.fail(exitState, "look at it, then move it away", "%v", err)
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return false, e.fail(exitState, "", "%s is no regular file", path)
-	}
-	for _, p := range []string{draft, path + ".unix"} { // of a repair that was killed
-		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, e.failState(err)
+	return r.failState(err)
+}
+
+// tree mends what is damaged until the tree folds. Each round mends a journal
+// that had no copy, or shortens a copy, so there is an end.
+func (r *repair) tree() error {
+	for _, path := range []string{r.home.Journal(r.root), r.home.Delegates(r.root)} {
+		if err := r.check(path); err != nil {
+			return err
 		}
 	}
-	defer os.Remove(draft)
-	windows, err := hasWindowsEnds(path)
-	if err == nil && windows {
-		source = path + ".unix"
-		defer os.Remove(source)
+	for {
+		t, err := store.LoadFiles(r.home, r.root, r.instead())
+		fold, folds := errors.AsType[*store.FoldError](err)
+		bad, corrupt := errors.AsType[*journal.CorruptError](err)
+		n := len(r.order)
+		switch {
+		case folds:
+			err = r.leaveOut(fold)
+		case corrupt:
+			err = r.mend(bad.Path)
+		case err == nil:
+			clear(r.known)
+			for d := range t.Delegates.All {
+				r.known[d.Session] = true
+				if err = r.check(r.home.Journal(d.Session)); err != nil {
+					break
+				}
+			}
+			if err == nil && len(r.order) == n {
+				return nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *repair) instead() map[string]string {
+	out := map[string]string{}
+	for path, x := range r.copies {
+		out[path] = x.draft
+	}
+	return out
+}
+
+// check mends a journal whose framing or closing hashes are damaged.
+func (r *repair) check(path string) error {
+	if r.copies[path] != nil || !exists(path) {
+		return nil
+	}
+	v, err := journal.Verify(path)
+	if err == nil && v.Damage == nil {
+		return nil
+	}
+	return r.mend(path)
+}
+
+// leaveOut cuts a copy in front of the first line that cannot follow what is left
+// before it: a prefix of a journal is a journal, and what is behind the gap
+// cannot be gone on with. A journal that has no copy gets one first.
+func (r *repair) leaveOut(bad *store.FoldError) error {
+	for _, x := range r.copies {
+		if x.draft != bad.Path {
+			continue
+		}
+		f, err := os.OpenFile(x.draft, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		x.cut = bad.Seq
+		return errors.Join(f.Truncate(bad.Off), f.Sync(), f.Close())
+	}
+	return r.mend(bad.Path)
+}
+
+// mend makes the copy of a journal.
+func (r *repair) mend(path string) error {
+	if r.copies[path] != nil { // its copy is damaged: what wrote it is not to be trusted
+		return fmt.Errorf("the copy of %s cannot be read", path)
+	}
+	if info, err := os.Lstat(path + ".repaired"); err == nil && !info.Mode().IsRegular() {
+		return inTheWay(path + ".repaired")
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file", path)
+	}
+	x := &repaired{draft: path + ".repairing", unix: path + ".unix"}
+	for _, p := range []string{x.draft, x.unix} { // of a repair that was killed
+		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	r.copies[path], r.order = x, append(r.order, path)
+	source := path
+	var err error
+	if x.windows, err = hasWindowsEnds(path); err == nil && x.windows {
+		source = x.unix
 		err = unixEnds(path, source)
 	}
 	if err != nil {
-		return false, e.failState(err)
+		return err
 	}
-	if windows && cleanAs(h, s, source) { // that was all
-		if err := os.Rename(source, dst); err != nil {
-			return false, e.failState(err)
+	if v, err := journal.Verify(source); x.windows && err == nil && v.Damage == nil { // that was all
+		x.report.Kept, x.report.Last = v.Lines-1, v.Last
+		return os.Rename(source, x.draft)
+	}
+	x.report, err = journal.Salvage(source, x.draft)
+	if err == nil && x.report.Kept == 0 && path != r.home.Delegates(r.root) {
+		err = unreadable(path)
+	}
+	return err
+}
+
+// finish says what the copies hold and, in place, puts them there.
+func (r *repair) finish(inPlace bool) int {
+	if len(r.order) == 0 {
+		fmt.Fprintln(r.out, "nothing to repair")
+		return exitOK
+	}
+	lossy := false
+	for _, path := range r.order {
+		x := r.copies[path]
+		if err := os.Rename(x.draft, path+".repaired"); err != nil {
+			return r.failState(err)
 		}
-		fmt.Fprintf(e.out, "line ends: every \\r\\n was made \\n again\nall lines kept in %s\n", dst)
-		return false, exitOK
+		r.said(x, path+".repaired")
+		lossy = lossy || x.lossy()
 	}
-	r, err := journal.Salvage(source, draft)
-	if err != nil {
-		return false, e.failState(err)
+	for _, path := range r.order {
+		if !inPlace {
+			break
+		}
+		if status := r.replaceJournal(path); status != exitOK {
+			return status
+		}
 	}
-	if r.Kept == 0 {
-		return false, e.fail(exitNoReport, "", "no line of %s can be read; nothing was repaired", path)
+	if !lossy {
+		return exitOK
 	}
-	cut, err := cutUnfoldable(h, s, draft)
-	if refused, ok := errors.AsType[*fault.Error](err); ok {
-		return false, e.fail(exitNoReport, "", "%v", refused)
-	}
-	if err == nil {
-		err = os.Rename(draft, dst)
-	}
-	if err != nil {
-		return false, e.failState(err)
-	}
-	if windows {
-		fmt.Fprintln(e.out, "line ends: every \\r\\n was made \\n again")
-	}
-	e.salvaged(r, cut, dst)
-	return len(r.Lost) > 0 || r.Skipped > 0 || cut > 0, exitOK
+	r.orphans()
+	return exitNoReport
 }
 
-// cleanAs reports whether a file could stand as the session's journal.
-func cleanAs(h store.Home, s id.Session, path string) bool {
-	r, err := journal.Verify(path)
-	if err == nil && r.Damage == nil {
-		_, err = store.LoadFile(h, s, path)
+// orphans names the sessions of delegates of which nothing that is left tells.
+func (r *repair) orphans() {
+	below, err := r.home.Below(r.root)
+	if err != nil {
+		return // of no other session's damage is to be told here
 	}
-	return err == nil && r.Damage == nil
+	for _, s := range below {
+		if !r.known[s] {
+			fmt.Fprintf(r.out, "no longer in the tree: session %s; its record stays, and evener show local:%s reads it\n", s, s)
+		}
+	}
 }
 
-// cutUnfoldable cuts a copy in front of the first line that cannot follow what
-// is left before it, and returns that line's seq, 0 if there is none: a prefix
-// of a journal is a journal, and what is behind the gap cannot be gone on with.
-func cutUnfoldable(h store.Home, s id.Session, path string) (int64, error) {
-	_, err := store.LoadFile(h, s, path)
-	bad, ok := errors.AsType[*store.FoldError](err)
-	if !ok {
-		return 0, err
+func (r *repair) said(x *repaired, dst string) {
+	if x.windows {
+		fmt.Fprintln(r.out, "line ends: every \\r\\n was made \\n again")
+		if !x.lossy() && x.report.Bytes == 0 {
+			fmt.Fprintf(r.out, "all lines kept in %s\n", dst)
+			return
+		}
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return 0, err
+	r.salvaged(x.report, x.cut, dst)
+}
+
+// clean removes what is of no use any more.
+func (r *repair) clean() {
+	for _, x := range r.copies {
+		os.Remove(x.draft)
+		os.Remove(x.unix)
 	}
-	if err := errors.Join(f.Truncate(bad.Off), f.Sync(), f.Close()); err != nil {
-		return 0, err
-	}
-	_, err = store.LoadFile(h, s, path)
-	return bad.Seq, err
 }
 
 // salvaged says what a copy holds. Lines from cut on are not in it, if cut is not 0.

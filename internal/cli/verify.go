@@ -131,15 +131,13 @@ func (e *env) verify(path string, said map[string]bool) bool {
 	case old:
 		e.fail(exitNoReport, "", "%v", refused)
 		return false
-	case r.Damage != nil:
-		hint := "evener repair makes a repaired copy and says what is lost"
-		if filepath.Base(path) == "delegates.jsonl" {
-			hint = ""
-		}
-		e.fail(exitNoReport, hint, "%v", r.Damage)
-		return false
 	case err != nil:
-		e.fail(exitNoReport, "", "%v", err)
+		hint := ""
+		_, damaged := errors.AsType[*journal.CorruptError](err)
+		if _, folds := errors.AsType[*store.FoldError](err); damaged || folds {
+			hint = "evener repair makes a repaired copy and says what is lost"
+		}
+		e.fail(exitNoReport, hint, "%v", err)
 		return false
 	}
 	note := ""

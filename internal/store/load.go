@@ -65,12 +65,13 @@ func foldingFile(h Home, path string, t *tree.State, s id.Session) func(journal.
 // Load folds a tree from its files without writing anything. upTo limits the
 // fold to that step; 0 is no limit.
 func Load(h Home, root id.Session, upTo int64) (*tree.State, error) {
-	return load(h, root, h.Journal(root), upTo)
+	return load(h, root, nil, upTo)
 }
 
-// LoadFile folds a session from a file that is to become its journal.
-func LoadFile(h Home, root id.Session, path string) (*tree.State, error) {
-	return load(h, root, path, 0)
+// LoadFiles folds a tree in which some journals stand, by their paths, as other
+// files that are to become them. Its errors name the files that were read.
+func LoadFiles(h Home, root id.Session, instead map[string]string) (*tree.State, error) {
+	return load(h, root, instead, 0)
 }
 
 // LoadSession folds the journal of one session alone, without what stands below
@@ -83,22 +84,23 @@ func LoadSession(h Home, s id.Session) (*session.State, error) {
 	return t.Session(), nil
 }
 
-func load(h Home, root id.Session, path string, upTo int64) (*tree.State, error) {
+func load(h Home, root id.Session, instead map[string]string, upTo int64) (*tree.State, error) {
+	at := func(path string) string { return cmp.Or(instead[path], path) }
 	t := tree.New(root)
-	if err := fold(h, t, root, path, upTo); err != nil {
+	if err := fold(h, t, root, at(h.Journal(root)), upTo); err != nil {
 		return nil, err
 	}
 	if !exists(h.Delegates(root)) {
 		return t, nil
 	}
-	if err := fold(h, t, "", h.Delegates(root), upTo); err != nil {
+	if err := fold(h, t, "", at(h.Delegates(root)), upTo); err != nil {
 		return nil, err
 	}
 	for d := range t.Delegates.All {
 		if !h.Has(d.Session) {
 			continue
 		}
-		if err := fold(h, t, d.Session, h.Journal(d.Session), upTo); err != nil {
+		if err := fold(h, t, d.Session, at(h.Journal(d.Session)), upTo); err != nil {
 			return nil, err
 		}
 	}

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"evener/internal/delegate"
 	"evener/internal/id"
+	"evener/journal"
 )
 
 // removing is the beginning of a folder's name while what was a session is
@@ -65,6 +67,44 @@ func (h Home) Below(root id.Session) ([]id.Session, error) {
 // RootOf is the root of a session by its summary: itself where there is none.
 func (h Home) RootOf(s id.Session) id.Session {
 	return cmp.Or(h.summary(s).Root, s)
+}
+
+// TreeOf is the root of a session, as far as anything that can be read says so:
+// its first decision, its summary, the journal of delegates that it is in.
+func (h Home) TreeOf(s id.Session) (id.Session, error) {
+	if root := h.rootOf(s); root != s {
+		return root, nil
+	}
+	if root := h.RootOf(s); root != s {
+		return root, nil
+	}
+	ids, err := h.IDs()
+	if err != nil {
+		return s, err
+	}
+	for _, root := range ids {
+		if root != s && exists(h.Delegates(root)) && h.created(root, s) {
+			return root, nil
+		}
+	}
+	return s, nil
+}
+
+// created reports whether a tree has a delegate of this session, by those lines
+// of its journal that stand in front of any damage.
+func (h Home) created(root, s id.Session) bool {
+	for e, err := range journal.Read(h.Delegates(root), journal.Pos{}) {
+		if err != nil {
+			return false
+		}
+		for kind, data := range e.Events() {
+			ev, err := decode(h, root, kind, data)
+			if c, ok := ev.(delegate.Created); err == nil && ok && c.Session == s {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (h Home) aside(s id.Session) string { return filepath.Join(h.Sessions, removing+string(s)) }
