@@ -33,13 +33,13 @@ var flagGroups = []group{
 	{"the model", []string{"model", "base-url"}},
 	{"the session", []string{"resume-last", "resume", "resume-with", "dir", "state-dir"}},
 	{"what goes in and comes out", []string{"input", "output", "output-schema", "verbose", "trace"}},
-	{"limits and more", []string{"max-turns", "wait-jobs", "max-concurrent-shells", "max-concurrent-delegates", "max-subagent-depth"}},
+	{"limits and more", []string{"max-turns", "wait-jobs", "max-concurrent-shells", "max-concurrent-delegates", "max-retained-terminal", "max-subagent-depth"}},
 }
 
 // values are what flags take, where the flag itself does not say.
 var values = map[string]string{
 	"input": "jsonl", "model": "PROVIDER/NAME", "base-url": "URL", "state-dir": "FOLDER", "output": "FORM", "output-schema": "FILE", "trace": "FILE", "max-turns": "N", "max-concurrent-shells": "N",
-	"max-concurrent-delegates": "N", "max-subagent-depth": "N",
+	"max-concurrent-delegates": "N", "max-retained-terminal": "N", "max-subagent-depth": "N",
 }
 
 func printOverview(w io.Writer) {

@@ -60,6 +60,8 @@ type Config struct {
 	AttentionDriveLimit     int64
 	AttentionDriveTimeoutMS int64
 	AttentionDrivePaceMS    int64
+	MaxRetainedTerminal     int64
+	IdleReleaseMS           int64
 	ResultSchemaBytes       int64
 	QuietWatchdogMS         int64
 

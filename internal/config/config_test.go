@@ -169,7 +169,7 @@ func TestFlags(t *testing.T) {
 	set := AddFlags(fs)
 	var names []string
 	fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	if got := strings.Join(names, " "); got != "base-url max-concurrent-delegates max-concurrent-shells max-subagent-depth max-turns model output output-schema state-dir trace wait-jobs" {
+	if got := strings.Join(names, " "); got != "base-url max-concurrent-delegates max-concurrent-shells max-retained-terminal max-subagent-depth max-turns model output output-schema state-dir trace wait-jobs" {
 		t.Errorf("flags: %s", got)
 	}
 	if err := fs.Parse([]string{"--max-turns", "5", "--model=openai/x", "--max-turns=6", "prompt"}); err != nil {

@@ -1,6 +1,7 @@
 package delegate
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -167,6 +168,7 @@ func (t *Tree) Apply(at time.Time, e Event) error {
 		if t.byID[e.Delegate] != nil {
 			return fmt.Errorf("delegate %s: created twice", e.Delegate)
 		}
+		t.share(&e.Descriptor)
 		t.byID[e.Delegate] = &State{
 			ID: e.Delegate, Session: e.Session, Owner: e.Owner, Parent: e.Parent, Call: e.Call, Descriptor: e.Descriptor, Tasks: e.Tasks, Fork: e.Fork,
 			CreatedAt: at, Revision: 1, ChangedAt: at,
@@ -208,6 +210,21 @@ func (t *Tree) Apply(at time.Time, e Event) error {
 		return nil
 	}
 	return t.applyOpen(at, s, e)
+}
+
+// share holds what is the same text as in the delegate before only once: most are
+// told the same.
+func (t *Tree) share(d *Descriptor) {
+	if len(t.order) == 0 {
+		return
+	}
+	last := t.byID[t.order[len(t.order)-1]].Descriptor
+	if bytes.Equal(last.Tools, d.Tools) {
+		d.Tools = last.Tools
+	}
+	if last.System == d.System {
+		d.System = last.System
+	}
 }
 
 // applyOpen folds what only an open generation can do.

@@ -88,6 +88,10 @@ type PrepareDelegate struct {
 	Allowance int64  // granted
 }
 
+// RestoreSession folds the conversation of a delegate that was let go again from
+// its journal, before anything that follows is decided.
+type RestoreSession struct{}
+
 // SetTimer posts a TimerFired input with this key after the time has passed
 // on the monotonic clock. A timer that comes too late is ignored by its rule.
 type SetTimer struct {
@@ -112,5 +116,6 @@ func (PrepareDelegate) effect() {}
 func (LookWorktree) effect()    {}
 func (DropWorktree) effect()    {}
 func (UseFiles) effect()        {}
+func (RestoreSession) effect()  {}
 func (SetTimer) effect()        {}
 func (EndRun) effect()          {}

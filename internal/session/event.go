@@ -54,6 +54,8 @@ type Limits struct {
 	AttentionDriveLimit     int64 `json:"attention_drive_limit,omitempty"`
 	AttentionDriveTimeoutMS int64 `json:"attention_drive_timeout_ms,omitempty"`
 	AttentionDrivePaceMS    int64 `json:"attention_drive_pace_ms,omitempty"`
+	MaxRetainedTerminal     int64 `json:"max_retained_terminal,omitempty"`
+	IdleReleaseMS           int64 `json:"idle_release_ms,omitempty"`
 	QuietWatchdogMS         int64 `json:"quiet_watchdog_ms,omitempty"`
 }
 

@@ -51,6 +51,7 @@ type State struct {
 	Wait     *SendWaiting    // the delegate_send in progress that waits for a packet
 	Stops    []string        // pending stops of the subtree
 	closes   bool            // one of them is the close of the root
+	opening  string          // see Opening, while the conversation is let go
 }
 
 // Run is the latest run.

@@ -13,7 +13,6 @@ import (
 	"evener/internal/regular"
 	"evener/internal/session"
 	"evener/internal/text"
-	"evener/internal/transcript"
 )
 
 // Meta is a session's summary for listings: derived from the journal, rebuilt
@@ -51,12 +50,7 @@ func metaOf(s *session.State, size int64) Meta {
 		m.Outcome = "open"
 	}
 	m.Parent, m.Divergence = cmp.Or(s.Parent, s.Fork.Parent), s.Fork.Divergence
-	for _, e := range s.Own() {
-		if e.Role == transcript.User {
-			m.Title = text.Preview(e.Text, 80)
-			break
-		}
-	}
+	m.Title = text.Preview(s.Opening(), 80)
 	return m
 }
 

@@ -131,6 +131,20 @@ func (t *Tree) openAll() error {
 		if err := t.open(d.Session); err != nil {
 			return err
 		}
+		t.State.ReleaseCold(d)
+	}
+	return nil
+}
+
+// Restore folds the conversation of a session that was let go again. All lines
+// of its journal must be durable.
+func (t *Tree) Restore(s id.Session) error {
+	x, err := LoadSession(t.Home, s)
+	if err == nil {
+		err = t.State.Sessions[s].Transcript.Restore(x.Transcript)
+	}
+	if err != nil {
+		return fmt.Errorf("take session %s back into memory: %w", s, err)
 	}
 	return nil
 }

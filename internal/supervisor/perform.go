@@ -63,6 +63,8 @@ func (t *Tree) perform(effects []tree.Effect) {
 			t.tidied(func() { t.dropWorktree(e.Worktree) })
 		case effect.UseFiles:
 			t.useFiles(s, e)
+		case effect.RestoreSession:
+			t.broken = errors.Join(t.broken, t.o.Store.Restore(s))
 		case effect.SetTimer:
 			t.setTimer(s, e)
 		case effect.EndRun:
@@ -229,7 +231,7 @@ func (t *Tree) readOutput(j id.Job, args session.ReadTranscriptCall) func() ([]b
 // readConversation does so for a session.
 func (t *Tree) readConversation(of id.Session, args session.ReadTranscriptCall) func() ([]byte, *fault.Error) {
 	var own *evidence.Conversation
-	if x := t.o.Store.State.Sessions[of]; x != nil && x.ID != "" {
+	if x := t.o.Store.State.Sessions[of]; x != nil && x.ID != "" && !x.Transcript.Released() {
 		c := evidence.ConversationOf(x)
 		own = &c
 	}

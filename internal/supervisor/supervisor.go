@@ -69,6 +69,7 @@ type Tree struct {
 	requests map[id.Session]request
 	timers   map[timerKey]*time.Timer
 	ended    bool
+	broken   error // what a conversation could not be taken back for
 }
 
 // request is the one of a session that is out.
@@ -243,7 +244,7 @@ func (t *Tree) take(batch []posted) error {
 		}
 		if err == nil {
 			t.act(batch, decided)
-			return nil
+			return t.broken
 		}
 		if !errors.Is(err, journal.ErrFull) || waited >= fullLimit {
 			return err

@@ -110,6 +110,7 @@ type State struct {
 	Entries []Entry
 	open    []Call // calls of the last reply that have no result yet, in order
 	ids     map[string]bool
+	gone    int // entries that were let go, see Release
 }
 
 // New is an empty conversation.
@@ -161,6 +162,9 @@ func (s *State) Repeated(c Call) int {
 
 // Apply folds one event. It fails on an event that cannot follow.
 func (s *State) Apply(e Event) error {
+	if err := s.here(); err != nil {
+		return err
+	}
 	switch e := e.(type) {
 	case UserSaid:
 		if len(s.open) > 0 {
@@ -204,6 +208,9 @@ func (s *State) push(e Entry) {
 
 // Show appends frames as one item.
 func (s *State) Show(turn int64, frames []string) error {
+	if err := s.here(); err != nil {
+		return err
+	}
 	if len(s.open) > 0 {
 		return fmt.Errorf("transcript: frames while call %s is open", s.open[0].ID)
 	}

@@ -98,6 +98,9 @@ func (w *work) create(s id.Session, in Prepared) {
 	if err == nil {
 		err = w.forks(s, a, in.Descriptor)
 	}
+	if err == nil {
+		err = w.retain("delegate", nil)
+	}
 	if err != nil {
 		w.dropUnused(s, in)
 		w.refuse(s, c.ID, err)
@@ -143,6 +146,9 @@ type CreateResult struct {
 // begin hands the open generation of a delegate to its session.
 func (w *work) begin(d *delegate.State, lost bool) {
 	w.inherit(d)
+	if s := w.t.Sessions[d.Session]; s != nil && s.Transcript.Released() {
+		w.order(d.Session, effect.RestoreSession{})
+	}
 	w.tell(d.Session, w.t.beginOf(d, lost))
 	if lost {
 		return
@@ -158,7 +164,7 @@ func (t *State) beginOf(d *delegate.State, lost bool) session.Begin {
 	limits.MaxSubagentDepth = d.Descriptor.Allowance
 	in := session.Begin{
 		Generation: d.Generation, Text: d.Text, Lost: lost, Limits: limits, Exits: t.Session().Run.Mode == session.OneShot, Schema: d.Descriptor.ResultSchema,
-		Context: session.ContextSet{Model: d.Descriptor.Model, System: d.Descriptor.System, Tools: d.Descriptor.Tools, Params: d.Descriptor.Params},
+		Context: t.contextOf(d),
 	}
 	if s := t.Sessions[d.Session]; s == nil || s.Run.N == 0 {
 		in.Create = t.createdOf(d)

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,7 +36,13 @@ func TestFamilies(t *testing.T) {
 	for range 5 { // of a hundred each
 		rapid.Check(t, anyFamily)
 	}
+	if restores.Load() == 0 {
+		t.Error("no conversation was ever let go and taken back")
+	}
 }
+
+// restores counts the conversations that were taken back into memory.
+var restores atomic.Int64
 
 func FuzzFamilies(f *testing.F) { f.Fuzz(rapid.MakeFuzz(anyFamily)) }
 
@@ -187,6 +194,11 @@ func (f *family) perform(e tree.Effect) {
 		f.shells = append(f.shells, x.Job)
 	case effect.ReleaseProcess:
 		f.running = append(f.running, x.Job)
+	case effect.RestoreSession:
+		restores.Add(1)
+		if err := f.state.Sessions[e.Session].Transcript.Restore(f.fold().Sessions[e.Session].Transcript); err != nil {
+			f.fatalf("%s: %v", f.name(e.Session), err)
+		}
 	case effect.SetTimer:
 		f.timers = append(f.timers, timerOf{e.Session, x.Key})
 	case effect.EndRun:
@@ -218,6 +230,9 @@ func (f *family) crash(last []record) {
 func (f *family) restart() {
 	f.queue, f.requests, f.asked, f.shells, f.running, f.timers, f.ended = nil, map[id.Session]int64{}, nil, nil, nil, nil, false
 	f.state = f.fold()
+	for d := range f.state.Delegates.All {
+		f.state.ReleaseCold(d)
+	}
 	f.take(tree.Input{Session: root, In: f.found()})
 	if f.crashes < 5 { // it may have crashed again
 		f.settled()
@@ -285,7 +300,7 @@ func (f *family) prompt() {
 
 var familyLimits = session.Limits{
 	CommandTimeoutMS: 120_000, StopGraceMS: 2_000, InlineOutputBytes: 200, OutputKeepTotal: 1 << 30, MaxTurns: 200, MaxSubagentDepth: 3, JobListChars: 20_000,
-	MaxConcurrentDelegates: 3, AttentionDriveLimit: 2, AttentionDriveTimeoutMS: 300_000, AttentionDrivePaceMS: 15_000, QuietWatchdogMS: 600_000,
+	MaxConcurrentDelegates: 3, AttentionDriveLimit: 2, AttentionDriveTimeoutMS: 300_000, AttentionDrivePaceMS: 15_000, MaxRetainedTerminal: 2, IdleReleaseMS: 60_000, QuietWatchdogMS: 600_000,
 }
 
 // step does one thing that may happen from outside.
@@ -531,6 +546,11 @@ func (f *family) check() {
 	if got := f.fold(); !reflect.DeepEqual(got.Delegates, f.state.Delegates) {
 		f.fatalf("the delegates in memory are not what the disk folds to")
 	}
+	for name, s := range f.fold().Sessions {
+		if x := f.state.Sessions[name]; !x.Transcript.Released() && !reflect.DeepEqual(x.Transcript, s.Transcript) {
+			f.fatalf("the conversation of %s in memory is not what the disk folds to", f.name(name))
+		}
+	}
 	owed := map[string]id.Session{} // delivery to its owner
 	queue := map[id.Delegate][]string{}
 	gone := map[string]bool{}
@@ -586,12 +606,13 @@ func (f *family) check() {
 
 // forked: a delegate that was to begin with its owner's conversation does.
 func (f *family) forked() {
-	for d := range f.state.Delegates.All {
+	disk := f.fold()
+	for d := range disk.Delegates.All {
 		if d.Fork == nil {
 			continue
 		}
-		n, all := d.Fork.Entries, f.state.Sessions[d.Session].Transcript.Entries
-		if int64(len(all)) <= n || !reflect.DeepEqual(all[:n], f.state.Sessions[d.Owner].Transcript.Entries[:n]) {
+		n, all := d.Fork.Entries, disk.Sessions[d.Session].Transcript.Entries
+		if int64(len(all)) <= n || !reflect.DeepEqual(all[:n], disk.Sessions[d.Owner].Transcript.Entries[:n]) {
 			f.fatalf("%s does not begin with the %d entries of %s", f.name(d.Session), n, f.name(d.Owner))
 		}
 	}
@@ -600,7 +621,8 @@ func (f *family) forked() {
 // accepted: what a send said it took stands in the delegate's conversation once.
 func (f *family) accepted() {
 	said := map[id.Session]map[string]int{}
-	for name, s := range f.state.Sessions {
+	disk := f.fold()
+	for name, s := range disk.Sessions {
 		said[name] = map[string]int{}
 		for _, e := range s.Transcript.Entries {
 			for _, w := range strings.Fields(e.Text) {
@@ -613,7 +635,7 @@ func (f *family) accepted() {
 			said[name][strings.Fields(m.Text)[1]]++
 		}
 	}
-	for _, s := range f.state.Sessions {
+	for _, s := range disk.Sessions {
 		for _, e := range s.Transcript.Entries {
 			if e.Role != transcript.Tool || e.Name != "delegate_send" {
 				continue

@@ -1,111 +1,18 @@
 package tree_test
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
-	"evener/internal/delegate"
-	"evener/internal/effect"
-	"evener/internal/fault"
 	"evener/internal/id"
-	"evener/internal/job"
 	"evener/internal/model"
 	"evener/internal/session"
-	"evener/internal/tool"
 	"evener/internal/transcript"
-	"evener/internal/tree"
 )
 
 const forkedChild = id.Session("01JDYH3M00041061050R3GG28C")
-
-// branch plays a root that delegates, over a disk that is a list of lines.
-type branch struct {
-	t        *testing.T
-	state    *tree.State
-	disk     []record
-	now      time.Time
-	mint     uint32
-	requests map[id.Session]int64
-	asked    []effect.PrepareDelegate
-	shells   []id.Job
-}
-
-func newBranch(t *testing.T, disk []record) *branch {
-	b := &branch{t: t, state: tree.New(root), now: began.Add(time.Duration(len(disk)) * time.Hour), mint: uint32(len(disk)) << 8, requests: map[id.Session]int64{}}
-	for _, r := range disk {
-		b.disk = append(b.disk, r)
-		err := error(nil)
-		if r.journal == "" {
-			err = b.state.ApplyTree(r.step, r.at, r.events)
-		} else {
-			err = b.state.Apply(r.journal, r.step, r.at, r.events)
-		}
-		if err != nil {
-			t.Fatalf("the disk does not fold: %v", err)
-		}
-	}
-	return b
-}
-
-// take decides an input and all that follows from it.
-func (b *branch) take(s id.Session, in session.Input) {
-	b.t.Helper()
-	queue := []tree.Input{{Session: s, In: in}}
-	for len(queue) > 0 {
-		b.now, b.mint = b.now.Add(time.Second), b.mint+1
-		d, err := b.state.Decide(tool.Decode, session.Facts{Now: b.now, Random: b.mint << 5, Live: func(j id.Job) job.Live { return job.Live{Job: j} }}, queue[0])
-		if _, refused := errors.AsType[*fault.Error](err); err != nil && !refused {
-			b.t.Fatalf("%s: %v", queue[0].In.Kind(), err)
-		}
-		queue = append(queue[1:], d.Next...)
-		for _, w := range d.Writes {
-			b.disk = append(b.disk, record{w.Session, w.Step, w.At, w.Events})
-		}
-		for _, e := range d.Effects {
-			switch x := e.Effect.(type) {
-			case effect.CallModel:
-				b.requests[e.Session] = x.Request
-			case effect.PrepareDelegate:
-				b.asked = append(b.asked, x)
-			case effect.StartProcess:
-				b.shells = append(b.shells, x.Job)
-			}
-		}
-	}
-}
-
-// reply answers the request that is out with calls, each a name and its arguments.
-func (b *branch) reply(s id.Session, text string, calls ...string) {
-	b.t.Helper()
-	r := transcript.AssistantSaid{Text: text, Finish: "stop", Usage: transcript.Usage{Input: 1000, Output: 100}}
-	for _, c := range calls {
-		b.mint++
-		name, args, _ := strings.Cut(c, " ")
-		r.Calls = append(r.Calls, transcript.Call{ID: fmt.Sprintf("c%d", b.mint), Name: name, Arguments: args})
-	}
-	b.take(s, session.Replied{Request: b.requests[s], Reply: r})
-}
-
-// job starts a background job and ends it before the next reply.
-func (b *branch) job() {
-	b.t.Helper()
-	b.reply(root, "", `shell {"command":"x","mode":"background"}`)
-	j := b.shells[len(b.shells)-1]
-	b.take(root, session.Launched{Job: j, Launch: job.Launch{PID: 1, StartTicks: 1, BootID: "b"}})
-	b.take(root, session.Exited{Job: j, Exit: job.Exit{}})
-}
-
-func (b *branch) prepared(model string) {
-	b.t.Helper()
-	names := []string{"communicate", "job_list"}
-	b.take(root, tree.Prepared{Call: b.asked[len(b.asked)-1].Call, Child: forkedChild,
-		Descriptor: delegate.Descriptor{Model: model, Dir: "/w", System: "its own role", Tools: json.RawMessage(namesOf(names))}})
-}
 
 // toldMuch is a root that has said much, was shown the end of one job, and is owed
 // that of another.
@@ -113,11 +20,11 @@ func toldMuch(t *testing.T) *branch {
 	b := newBranch(t, nil)
 	p := session.Prompt{Text: "parent words", ID: "its-name", Mode: session.OneShot, Limits: familyLimits, Context: told, Create: &session.Created{Session: root, Root: root, Dir: "/w"}}
 	b.take(root, p)
-	b.job()
+	b.job(root)
 	for i := range 3 {
 		b.reply(root, strings.Repeat(fmt.Sprintf("%d thoughts ", i), 8000), `tasks {"operation":"list"}`)
 	}
-	b.job()
+	b.job(root)
 	return b
 }
 
@@ -134,7 +41,7 @@ func TestForkContext(t *testing.T) {
 	before := b.state.Session().Transcript.Entries
 	before = before[:len(before):len(before)]
 	b.reply(root, "unfinished round", `tasks {"operation":"list"}`, forkCall)
-	b.prepared(told.Model)
+	b.prepared(root, forkedChild, told.Model)
 	checkFork(t, b, before)
 	created, begun := -1, -1
 	for i, r := range b.disk {
@@ -196,18 +103,6 @@ func crashed(t *testing.T, disk []record, before []transcript.Entry) {
 	}
 }
 
-func (b *branch) found() tree.Restarted {
-	in := tree.Restarted{Sessions: map[id.Session]session.Restarted{}}
-	for name, s := range b.state.Sessions {
-		x := session.Restarted{Jobs: map[id.Job]job.Found{}}
-		for _, j := range s.Live() {
-			x.Jobs[j.ID] = job.Found{}
-		}
-		in.Sessions[name] = x
-	}
-	return in
-}
-
 func checkFork(t *testing.T, b *branch, before []transcript.Entry) {
 	t.Helper()
 	child := b.state.Sessions[forkedChild]
@@ -256,7 +151,7 @@ func TestForkContextModel(t *testing.T) {
 		b := newBranch(t, nil)
 		b.take(root, session.Prompt{Text: "parent words", Mode: session.OneShot, Limits: familyLimits, Context: told, Create: &session.Created{Session: root, Root: root, Dir: "/w"}})
 		b.reply(root, "", c.call)
-		b.prepared(c.model)
+		b.prepared(root, forkedChild, c.model)
 		all := b.state.Session().Transcript.Entries
 		last := all[len(all)-1]
 		if b.state.Delegates.Len() == 1 != c.ok || last.IsError == c.ok {
@@ -274,7 +169,7 @@ func TestForkContextModel(t *testing.T) {
 func TestForkContextNot(t *testing.T) {
 	b := toldMuch(t)
 	b.reply(root, "", `delegate {"prompt":"Its brief."}`)
-	b.prepared(told.Model)
+	b.prepared(root, forkedChild, told.Model)
 	if all := b.state.Sessions[forkedChild].Transcript.Entries; len(all) != 1 || all[0].Text != "Its brief." {
 		t.Errorf("it begins with %+v", all)
 	}

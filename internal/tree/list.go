@@ -66,11 +66,14 @@ type Occupancy struct {
 	RunningCap int64 `json:"running_delegates_cap"`
 	Drives     int64 `json:"attention_drives"`
 	DrivesCap  int64 `json:"attention_drives_cap"`
+	// Retained are the idle delegates that are in memory.
+	Retained    int64 `json:"retained_terminal"`
+	RetainedCap int64 `json:"retained_terminal_cap"`
 }
 
 func (t *State) occupancy() *Occupancy {
 	l := t.Session().Run.Limits
-	return &Occupancy{t.Delegates.Running, l.MaxConcurrentDelegates, t.Delegates.Driving, l.AttentionDriveLimit}
+	return &Occupancy{t.Delegates.Running, l.MaxConcurrentDelegates, t.Delegates.Driving, l.AttentionDriveLimit, t.retained(nil), l.MaxRetainedTerminal}
 }
 
 // activity is the latest moment at which something of the delegate was seen.

@@ -79,6 +79,9 @@ func (w *work) startIdle(s id.Session, c transcript.Call, d *delegate.State, a s
 	if err == nil {
 		err = w.slot("delegate_send")
 	}
+	if err == nil {
+		err = w.retain("delegate_send", d)
+	}
 	if err != nil {
 		w.refuse(s, c.ID, err)
 		return

@@ -43,6 +43,7 @@ func (w *work) runOver(s id.Session) {
 	if len(d.Owed) == 1 {
 		w.hand(d)
 	}
+	w.idles(d)
 	w.drive(d)
 	w.driveWaiting()
 	if d.Owner != w.t.Root {
@@ -163,6 +164,7 @@ func (w *work) drive(d *delegate.State) {
 		w.order(w.t.Root, effect.SetTimer{Key: "tree:drive:" + string(d.ID), After: pace})
 		return
 	}
+	w.room(d) // what is owed is told in any case
 	w.emit(delegate.GenerationStarted{Delegate: d.ID, Generation: d.Generation + 1, Purpose: delegate.ForAttention})
 	if w.err != nil {
 		return
@@ -193,6 +195,8 @@ func (w *work) timer(key string) {
 	switch {
 	case kind == "drive":
 		w.drive(d)
+	case kind == "release":
+		w.rested(d)
 	case kind == "driven" && current:
 		w.tell(d.Session, session.Halt{Generation: d.Generation, Why: fmt.Sprintf("the attention drive took longer than %v", millis(w.limits().AttentionDriveTimeoutMS))})
 	case kind == "quiet" && current:
