@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	ground = "id fault text effect"
+	ground = "id fault text effect match"
 	nouns  = "job watch delegate attention transcript policy task"
 	core   = ground + " " + nouns + " session tree"
 	shell  = core + " journal store joblog proc model tool config evidence files schema enclosure regular role worktree"
@@ -28,7 +28,7 @@ const (
 // imports lists, for each package, the packages of this module that it may
 // import. A package without a row has no place yet.
 var imports = map[string]string{
-	"id": "", "fault": "", "text": "", "effect": "delegate id",
+	"id": "", "fault": "", "text": "", "match": "", "effect": "delegate id",
 	"job": ground, "watch": ground, "delegate": ground, "attention": ground, "transcript": ground, "policy": ground, "task": ground,
 	"session": ground + " " + nouns,
 	"tree":    ground + " " + nouns + " session",
