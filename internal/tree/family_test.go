@@ -73,7 +73,9 @@ type record struct {
 }
 
 type family struct {
-	t     *rapid.T
+	t     tester
+	drawn func(n int) int // one of 0…n-1
+	done  func(decided)   // told of each batch that is on disk; nil: nobody
 	state *tree.State
 	disk  []record
 	now   time.Time
@@ -81,8 +83,10 @@ type family struct {
 
 	queue    []tree.Input
 	requests map[id.Session]int64
-	asked    []prepared // delegate calls whose outside questions are open
-	shells   []id.Job   // held shells that were asked for
+	asked    []prepared     // delegate calls whose outside questions are open
+	looks    []tree.Effect  // LookWorktree that are not answered
+	made     map[string]int // worktrees, and how often they were taken away; a crash leaves them to the next process
+	shells   []id.Job       // held shells that were asked for
 	running  []id.Job
 	timers   []timerOf
 	ended    bool
@@ -100,8 +104,29 @@ type timerOf struct {
 	key     string
 }
 
+// tester is what a family needs of a test.
+type tester interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+// decided is what was decided at once, and where on the disk it begins.
+type decided struct {
+	from    int
+	lines   []record
+	effects []tree.Effect
+	refused []string
+}
+
 func newFamily(t *rapid.T) *family {
-	return &family{t: t, state: tree.New(root), now: began, requests: map[id.Session]int64{}}
+	f := emptyFamily(t)
+	f.drawn = func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }
+	return f
+}
+
+func emptyFamily(t tester) *family {
+	return &family{t: t, state: tree.New(root), now: began, requests: map[id.Session]int64{}, made: map[string]int{}}
 }
 
 func (f *family) say(format string, args ...any) {
@@ -113,7 +138,7 @@ func (f *family) fatalf(format string, args ...any) {
 	f.t.Fatalf("%s\n%s", fmt.Sprintf(format, args...), strings.Join(f.lines, "\n"))
 }
 
-func (f *family) below(n int) int { return rapid.IntRange(0, n-1).Draw(f.t, "n") }
+func (f *family) below(n int) int { return f.drawn(n) }
 
 func (f *family) facts() session.Facts {
 	f.now = f.now.Add(time.Millisecond)
@@ -136,6 +161,7 @@ func (f *family) take(in ...tree.Input) {
 		var lines []record
 		var effects []tree.Effect
 		var next []tree.Input
+		var refusals []string
 		sessions, trees := false, false
 		n := len(batch)
 		for i, in := range batch {
@@ -144,7 +170,8 @@ func (f *family) take(in ...tree.Input) {
 				break
 			}
 			d, err := f.state.Decide(tool.Decode, f.facts(), in)
-			if _, refused := errors.AsType[*fault.Error](err); refused {
+			if r, refused := errors.AsType[*fault.Error](err); refused {
+				refusals = append(refusals, r.Error())
 				continue
 			}
 			if err != nil {
@@ -169,6 +196,9 @@ func (f *family) take(in ...tree.Input) {
 			return
 		}
 		f.disk = append(f.disk, lines...)
+		if f.done != nil {
+			f.done(decided{len(f.disk) - len(lines), lines, effects, refusals})
+		}
 		f.queue = append(f.queue, batch[n:]...)
 		f.queue = append(f.queue, next...)
 		for _, e := range effects {
@@ -190,6 +220,10 @@ func (f *family) perform(e tree.Effect) {
 		}
 	case effect.PrepareDelegate:
 		f.asked = append(f.asked, prepared{e.Session, x})
+	case effect.LookWorktree:
+		f.looks = append(f.looks, e)
+	case effect.DropWorktree:
+		f.made[x.Worktree.Path]++
 	case effect.StartProcess:
 		f.shells = append(f.shells, x.Job)
 	case effect.ReleaseProcess:
@@ -215,19 +249,26 @@ func (f *family) crash(last []record) {
 		kept[r.journal]++
 	}
 	for _, j := range slices.Sorted(maps.Keys(kept)) {
-		kept[j] = rapid.IntRange(0, kept[j]).Draw(f.t, "kept")
+		kept[j] = f.below(kept[j] + 1)
 	}
-	for _, r := range last {
-		if kept[r.journal] > 0 {
-			kept[r.journal]--
-			f.disk = append(f.disk, r)
-		}
-	}
+	f.disk = append(f.disk, prefixes(last, kept)...)
 	f.say("CRASH")
 	f.restart()
 }
 
+// prefixes are so many of the first lines of each journal.
+func prefixes(lines []record, kept map[id.Session]int) (out []record) {
+	seen := map[id.Session]int{}
+	for _, r := range lines {
+		if seen[r.journal]++; seen[r.journal] <= kept[r.journal] {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 func (f *family) restart() {
+	f.looks, f.made = nil, map[string]int{}
 	f.queue, f.requests, f.asked, f.shells, f.running, f.timers, f.ended = nil, map[id.Session]int64{}, nil, nil, nil, nil, false
 	f.state = f.fold()
 	for d := range f.state.Delegates.All {
@@ -319,8 +360,10 @@ func (f *family) outside() []tree.Input {
 		return f.reply()
 	case 10:
 		return f.input()
-	case 5, 6:
+	case 5:
 		return f.prepare()
+	case 6:
+		return append(f.prepare(), f.look()...)
 	case 7:
 		return append(f.launch(), f.exit()...)
 	case 8:
@@ -459,8 +502,12 @@ func (f *family) prepare() []tree.Input {
 	var e id.Entropy
 	e[9], e[8] = byte(f.mint), byte(f.mint>>8)
 	names := slices.DeleteFunc(tool.Names(), func(n string) bool { return n == "delegate" && p.Allowance == 0 })
-	return []tree.Input{{Session: p.session, In: tree.Prepared{Call: p.Call, Child: id.MintSession(began, e),
-		Descriptor: delegate.Descriptor{Model: "script/x", Allowance: p.Allowance, Dir: "/w", System: "s", Tools: json.RawMessage(namesOf(names))}}}}
+	in := tree.Prepared{Call: p.Call, Child: id.MintSession(began, e),
+		Descriptor: delegate.Descriptor{Model: "script/x", Allowance: p.Allowance, Dir: "/w", System: "s", Tools: json.RawMessage(namesOf(names))}}
+	if f.below(3) == 0 {
+		f.isolate(&in)
+	}
+	return []tree.Input{{Session: p.session, In: in}}
 }
 
 func (f *family) launch() []tree.Input {
@@ -526,6 +573,8 @@ func (f *family) home() {
 			f.take(f.exit()...)
 		case len(f.asked) > 0:
 			f.take(f.prepare()...)
+		case len(f.looks) > 0:
+			f.take(f.look()...)
 		case len(f.requests) > 0:
 			s := slices.Sorted(maps.Keys(f.requests))[0]
 			f.mint++
@@ -593,6 +642,7 @@ func (f *family) check() {
 	}
 	f.accepted()
 	f.forked()
+	f.worktrees()
 	d := f.state.Delegates
 	if d.Running != 0 || d.Driving != 0 || len(d.Stops()) > 0 {
 		f.fatalf("in the end %d run, %d are driven, %d stops are pending", d.Running, d.Driving, len(d.Stops()))
