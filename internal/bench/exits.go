@@ -122,7 +122,7 @@ func living(dir, base string) (t *supervisor.Tree, first session.Prompt, err err
 	if err != nil {
 		return nil, first, errors.Join(err, opened.Close())
 	}
-	t, err = supervisor.New(supervisor.Options{Store: opened, Model: m, Decode: tool.Decode, Env: os.Environ(),
+	t, err = supervisor.New(supervisor.Options{Store: opened, Models: func(string) (model.Model, error) { return m, nil }, Decode: tool.Decode, Env: os.Environ(),
 		Reader: evidence.Reader{Home: h, MaxChars: 24_000}, Warn: func(w string) { fmt.Fprintln(os.Stderr, "bench: "+w) }})
 	if err != nil {
 		return nil, first, errors.Join(err, opened.Close())
