@@ -88,6 +88,12 @@ type PrepareDelegate struct {
 	Allowance int64  // granted
 }
 
+// CancelPrepare gives up what a PrepareDelegate still makes, with what there is of
+// it. Prepared comes all the same.
+type CancelPrepare struct {
+	Call string // call id
+}
+
 // RestoreSession folds the conversation of a delegate that was let go again from
 // its journal, before anything that follows is decided.
 type RestoreSession struct{}
@@ -113,6 +119,7 @@ func (CallModel) effect()       {}
 func (CancelModel) effect()     {}
 func (ReadOutput) effect()      {}
 func (PrepareDelegate) effect() {}
+func (CancelPrepare) effect()   {}
 func (LookWorktree) effect()    {}
 func (DropWorktree) effect()    {}
 func (UseFiles) effect()        {}

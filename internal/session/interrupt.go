@@ -56,7 +56,8 @@ func (w *work) endInterrupted() {
 // interruptCall ends the call in progress. A wait for a stop or for a delegate's
 // reply ends as if its time were over; what is waited for goes on. A call that
 // only reads is given up: what it found is dropped. One that has asked for
-// something to be done, a launch or a write, is answered when it is.
+// something to be done, a launch or a write, is answered when it is; a worktree
+// that is made for a delegate is given up.
 func (w *work) interruptCall() {
 	c := w.s.Transcript.Open()[0]
 	for _, x := range w.s.Live() {
@@ -71,6 +72,12 @@ func (w *work) interruptCall() {
 	if w.s.Wait != nil && w.s.Wait.Call == c.ID {
 		w.expired(c.ID)
 		return
+	}
+	if call, err := w.decode(c.Name, c.Arguments); err == nil {
+		if a, is := call.(DelegateCall); is && a.Isolation != "" {
+			w.order(effect.CancelPrepare{Call: c.ID})
+			return
+		}
 	}
 	if w.readsOnly(c) {
 		w.refuse(c, fault.New(fault.Interrupted, "%s: the user interrupted the turn; the call was given up", c.Name))

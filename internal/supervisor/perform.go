@@ -57,6 +57,8 @@ func (t *Tree) perform(effects []tree.Effect) {
 			t.read(s, e)
 		case effect.PrepareDelegate:
 			t.prepare(s, e)
+		case effect.CancelPrepare:
+			t.prepared(s, e.Call)
 		case effect.LookWorktree:
 			t.lookWorktree(s, e)
 		case effect.DropWorktree:

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"context"
 	"crypto/rand"
 	"time"
 
@@ -29,6 +30,19 @@ type Prepared struct {
 	Descriptor delegate.Descriptor
 }
 
+type callKey struct {
+	session id.Session
+	call    string
+}
+
+// prepared ends what is made for a delegate call, if it is not at its end yet.
+func (t *Tree) prepared(s id.Session, call string) {
+	if cancel := t.preparing[callKey{s, call}]; cancel != nil {
+		cancel()
+		delete(t.preparing, callKey{s, call})
+	}
+}
+
 // prepare answers a delegate call's questions to the outside beside the loop.
 func (t *Tree) prepare(s id.Session, e effect.PrepareDelegate) {
 	a, ok := t.call(s, e.Call).(session.DelegateCall)
@@ -37,8 +51,11 @@ func (t *Tree) prepare(s id.Session, e effect.PrepareDelegate) {
 	}
 	x := t.o.Store.State.Sessions[s]
 	spec := DelegateSpec{Call: a, Allowance: e.Allowance, Tools: x.Tools(), Model: x.Context.Model, Dir: x.Dir}
-	run := t.outside
+	run, ctx := t.outside, t.ctx
 	if a.Isolation != "" {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(t.ctx)
+		t.preparing[callKey{s, e.Call}] = cancel
 		run = t.tidied
 	}
 	run(func() {
@@ -46,7 +63,7 @@ func (t *Tree) prepare(s id.Session, e effect.PrepareDelegate) {
 		rand.Read(entropy[:]) // never fails
 		child := id.MintSession(time.Now(), entropy)
 		if a.Isolation != "" {
-			spec.Isolate = func() (delegate.Worktree, *fault.Error) { return t.isolate(id.DelegateOf(child), x.Dir) }
+			spec.Isolate = func() (delegate.Worktree, *fault.Error) { return t.isolate(ctx, id.DelegateOf(child), x.Dir) }
 		}
 		p, refused := t.o.Prepare(spec)
 		t.tell(s, tree.Prepared{Call: e.Call, Child: child, Descriptor: p.Descriptor, Refused: refused})

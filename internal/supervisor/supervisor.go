@@ -64,12 +64,13 @@ type Tree struct {
 	cancel context.CancelFunc
 
 	// owned by the loop
-	queue    []posted // what follows from decisions that are on disk
-	settling []chan error
-	requests map[id.Session]request
-	timers   map[timerKey]*time.Timer
-	ended    bool
-	broken   error // what a conversation could not be taken back for
+	queue     []posted // what follows from decisions that are on disk
+	settling  []chan error
+	requests  map[id.Session]request
+	preparing map[callKey]context.CancelFunc
+	timers    map[timerKey]*time.Timer
+	ended     bool
+	broken    error // what a conversation could not be taken back for
 }
 
 // request is the one of a session that is out.
@@ -104,7 +105,7 @@ func New(o Options) (*Tree, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &Tree{
 		o: o, in: make(chan posted, 64), closing: make(chan string, 1), done: make(chan struct{}), result: make(chan error, 1), ctx: ctx, cancel: cancel,
-		requests: map[id.Session]request{}, timers: map[timerKey]*time.Timer{},
+		requests: map[id.Session]request{}, preparing: map[callKey]context.CancelFunc{}, timers: map[timerKey]*time.Timer{},
 	}
 	host, err := proc.Open(proc.Options{Lock: o.Store.Lock, Env: o.Env, StopGrace: o.StopGrace, Post: t.fromProc})
 	if err != nil {
@@ -269,9 +270,7 @@ func (t *Tree) act(batch []posted, decided decisions) {
 	t.perform(decided.Effects)
 	for i, p := range batch[:decided.n] {
 		refusal, refused := decided.refusals[i]
-		if !refused {
-			t.keepWorktree(p.input)
-		}
+		t.handled(p.input)
 		switch {
 		case refused && p.reply == nil:
 			t.unmake(p.input)

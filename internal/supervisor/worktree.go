@@ -20,10 +20,13 @@ import (
 
 // isolate makes the worktree of a delegate to be. What a process that is lost
 // before the delegate is recorded leaves of it, the next one removes.
-func (t *Tree) isolate(d id.Delegate, dir string) (delegate.Worktree, *fault.Error) {
-	w, err := t.git.Make(t.ctx, dir, worktreePath(t.o.Store.Home, t.o.Store.Root, d), "delegate/"+string(d))
+func (t *Tree) isolate(ctx context.Context, d id.Delegate, dir string) (delegate.Worktree, *fault.Error) {
+	w, err := t.git.Make(ctx, dir, worktreePath(t.o.Store.Home, t.o.Store.Root, d), "delegate/"+string(d))
 	if refused, ok := errors.AsType[*fault.Error](err); ok {
 		return delegate.Worktree{}, fault.New(refused.Code, "delegate: %s", refused.Text)
+	}
+	if err != nil && ctx.Err() != nil {
+		return delegate.Worktree{}, fault.New(fault.Interrupted, "delegate: the call was given up, and nothing is left of the worktree that it was to have")
 	}
 	if err != nil {
 		return delegate.Worktree{}, fault.New(fault.FileFailed, "delegate: %v", err)
@@ -75,11 +78,18 @@ func (t *Tree) dropWorktree(w delegate.Worktree) {
 	}
 }
 
+// handled is told of each input once it was decided, or refused.
+func (t *Tree) handled(in tree.Input) {
+	if p, ok := in.In.(tree.Prepared); ok {
+		t.prepared(in.Session, p.Call)
+		t.keepWorktree(p)
+	}
+}
+
 // keepWorktree says, once the delegate of an accepted call is on disk, that its
 // worktree is its own.
-func (t *Tree) keepWorktree(in tree.Input) {
-	p, ok := in.In.(tree.Prepared)
-	if !ok || p.Descriptor.Worktree == nil || t.o.Store.State.Delegates.Get(id.DelegateOf(p.Child)) == nil {
+func (t *Tree) keepWorktree(p tree.Prepared) {
+	if p.Descriptor.Worktree == nil || t.o.Store.State.Delegates.Get(id.DelegateOf(p.Child)) == nil {
 		return
 	}
 	t.outside(func() {
