@@ -11,7 +11,10 @@ import (
 
 var logCommand = command{
 	name: "log", args: "[-f] [SESSION]", summary: "the records of a session's tree in decision order, as JSON lines",
-	help: "Each line is a journal line as it stands. -f goes on as lines are written, until interrupted;\nit waits with the newest lines until they are known to be on disk.",
+	help: "Each line is a journal line as it stands. Those of a root session's delegates, and of the tree's own\n" +
+		"journal, begin with the place of their journal: {\"journal\":\"SESSION/session.jsonl\",\"seq\":...\n\n" +
+		"-f goes on as lines are written, until interrupted, with the session's own journal only; it waits with\n" +
+		"the newest lines until they are known to be on disk.",
 }
 
 func init() { logCommand.run = runLog }
@@ -32,13 +35,20 @@ func runLog(e *env, args []string) int {
 	if !ok {
 		return status
 	}
-	lines := journal.Read(home.Journal(target), journal.Pos{})
+	if !*follow {
+		for line, err := range mergeTree(home, target).lines {
+			if err != nil {
+				return e.failState(err)
+			}
+			if _, err := e.out.Write(line); err != nil {
+				return e.fail(exitState, "", "write: %v", err)
+			}
+		}
+		return exitOK
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if *follow {
-		lines = journal.FollowFile(ctx, home.Journal(target), journal.Pos{}, journal.FollowOptions{Durable: true})
-	}
-	for line, err := range lines {
+	for line, err := range journal.FollowFile(ctx, home.Journal(target), journal.Pos{}, journal.FollowOptions{Durable: true}) {
 		if errors.Is(err, context.Canceled) {
 			return exitOK
 		}
