@@ -53,7 +53,7 @@ func Frame(e ShellEnd) string {
 	}
 	if e.Known {
 		b.WriteString("excerpt:\n")
-		b.WriteString(Escape(excerpt))
+		b.WriteString(text.Escape(excerpt))
 		if excerpt != "" && !strings.HasSuffix(excerpt, "\n") {
 			b.WriteString("\n")
 		}
@@ -79,10 +79,6 @@ func DelegateFrame(d id.Delegate, name string, c Class, body string) string {
 	b.WriteString(">" + body + "</delegate-notification>")
 	return b.String()
 }
-
-// Escape makes text harmless inside a frame. Only < is escaped: clients decode
-// the entities of a body once, so a literal entity reads as what it names.
-func Escape(s string) string { return strings.ReplaceAll(s, "<", "&lt;") }
 
 func attr(s string) string {
 	return strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", "\n", " ").Replace(s)

@@ -28,7 +28,18 @@ const (
 	Report Class = "report" // a delegate's terminal packet
 	Update Class = "update" // a delegate's word in the middle of its work
 	Quiet  Class = "quiet"  // a delegate has been silent for long
+	Watch  Class = "watch"  // a condition of a watch was met, or the watch has ended
 )
+
+// WatchArmed: a frame of a watch is owed to the session that watches. One that
+// no request has carried yet may be replaced by a later one.
+type WatchArmed struct {
+	ID       string   `json:"attention_id"`
+	Watch    id.Watch `json:"watch_id"`
+	Replaces string   `json:"replaces,omitempty"`
+	Depth    int      `json:"influence_depth,omitempty"` // how deep it stands in the watch's own influence
+	Frame    string   `json:"frame"`
+}
 
 // DelegateArmed: a notice of a delegate is owed to its owner. Its identity is
 // that of the delivery in the journal of the tree.
@@ -69,6 +80,7 @@ type Discarded struct {
 
 func (Armed) Kind() string         { return "attention.armed" }
 func (DelegateArmed) Kind() string { return "attention.delegate_armed" }
+func (WatchArmed) Kind() string    { return "attention.watch_armed" }
 func (Discarded) Kind() string     { return "attention.discarded" }
 func (Consumed) Kind() string      { return "attention.consumed" }
 func (SettledInline) Kind() string { return "attention.settled_inline" }
@@ -86,7 +98,9 @@ type Notice struct {
 	ID       string
 	Class    Class
 	Source   id.Job      // of a shell's end
-	Delegate id.Delegate // of any other
+	Delegate id.Delegate // of a delegate
+	Watch    id.Watch    // of a watch
+	Depth    int         // of its frame in the watch's own influence
 	Message  string      // of an update
 	Frame    string
 	Shown    bool // in the transcript already
@@ -115,6 +129,14 @@ func (s *State) Apply(e Event) error {
 		return s.arm(&Notice{ID: e.ID, Class: Shell, Source: e.Source, Frame: e.Frame})
 	case DelegateArmed:
 		return s.arm(&Notice{ID: e.ID, Class: e.Class, Delegate: e.Delegate, Message: e.Message, Frame: e.Frame})
+	case WatchArmed:
+		if e.Replaces != "" {
+			if n := s.find(e.Replaces); n == nil || n.Shown || n.Watch != e.Watch {
+				return fmt.Errorf("attention %s: replaces %s, which is no frame of the watch that still waits", e.ID, e.Replaces)
+			}
+			s.drop(e.Replaces)
+		}
+		return s.arm(&Notice{ID: e.ID, Class: Watch, Watch: e.Watch, Depth: e.Depth, Frame: e.Frame})
 	case Consumed:
 		return s.settle(e.IDs)
 	case Discarded:
@@ -212,6 +234,34 @@ func (s *State) UnshownOf(c Class) []string {
 // Pending lists every notice that is not settled.
 func (s *State) Pending() []string { return s.ids(func(*Notice) bool { return true }) }
 
+// Waits reports whether no request has carried the notice yet.
+func (s *State) Waits(x string) bool {
+	n := s.find(x)
+	return n != nil && !n.Shown
+}
+
+// OfWatch lists the notices of a watch that no request has carried yet.
+func (s *State) OfWatch(x id.Watch) []string {
+	return s.ids(func(n *Notice) bool { return n.Watch == x && !n.Shown })
+}
+
+// Influence is, of each watch that notices are of, how deep the deepest of them
+// stands in its own influence.
+func (s *State) Influence(ids []string) map[id.Watch]int {
+	var out map[id.Watch]int
+	for _, x := range ids {
+		n := s.find(x)
+		if n == nil || n.Watch == "" {
+			continue
+		}
+		if out == nil {
+			out = map[id.Watch]int{}
+		}
+		out[n.Watch] = max(out[n.Watch], n.Depth)
+	}
+	return out
+}
+
 // UpdatesOf lists the updates of a delegate that no request has carried yet.
 func (s *State) UpdatesOf(d id.Delegate) []*Notice {
 	var out []*Notice
@@ -242,3 +292,4 @@ func (DelegateArmed) attention() {}
 func (Consumed) attention()      {}
 func (SettledInline) attention() {}
 func (Discarded) attention()     {}
+func (WatchArmed) attention()    {}

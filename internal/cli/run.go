@@ -192,7 +192,7 @@ func limits(c config.Config) session.Limits {
 		MaxConcurrentShells: c.MaxConcurrentShells, MaxSubagentDepth: c.MaxSubagentDepth, JobListChars: c.JobListChars,
 		MaxConcurrentDelegates: c.MaxConcurrentDelegates, AttentionDriveLimit: c.AttentionDriveLimit, AttentionDriveTimeoutMS: c.AttentionDriveTimeoutMS,
 		AttentionDrivePaceMS: c.AttentionDrivePaceMS, QuietWatchdogMS: c.QuietWatchdogMS,
-		MaxRetainedTerminal: c.MaxRetainedTerminal, IdleReleaseMS: c.IdleReleaseMS,
+		MaxRetainedTerminal: c.MaxRetainedTerminal, IdleReleaseMS: c.IdleReleaseMS, RearmWatches: c.RearmWatches,
 		WaitJobsMS: c.WaitJobsMS,
 	}
 }

@@ -63,6 +63,7 @@ type Config struct {
 	MaxRetainedTerminal     int64
 	IdleReleaseMS           int64
 	ResultSchemaBytes       int64
+	RearmWatches            bool
 	QuietWatchdogMS         int64
 
 	origins map[string]Origin

@@ -21,6 +21,7 @@ type Descriptor struct {
 	ResultSchema json.RawMessage `json:"result_schema,omitempty"`
 	Dir          string          `json:"dir"`
 	Worktree     *Worktree       `json:"worktree,omitempty"`
+	WatchParent  bool            `json:"watch_parent,omitempty"` // it may watch its owner
 	System       string          `json:"system"`
 	Tools        json.RawMessage `json:"tools"`            // [{name, description, parameters}]
 	Params       json.RawMessage `json:"params,omitempty"` // {max_tokens, temperature, reasoning_effort}, those that were set

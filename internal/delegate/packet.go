@@ -20,6 +20,10 @@ type Packet struct {
 	// LastText is what a delegate said that did not report: a diagnostic, no report.
 	LastText string `json:"last_text,omitempty"`
 	Ref      string `json:"transcript_ref"`
+	// Watching and Watches are what the delegate goes on watching, as it stands at
+	// the end of its run; no words of its own can forge them.
+	Watching bool            `json:"watching,omitempty"`
+	Watches  json.RawMessage `json:"watches,omitempty"` // as job_list lists them
 }
 
 // JSON is the packet as a frame carries it. encoding/json escapes <, so nothing

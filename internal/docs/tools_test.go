@@ -20,6 +20,8 @@ var results = map[string][][3]string{
 		{"internal/tree", "Occupancy", "occupancy."}},
 	"job_list": {{"internal/session", "ListResult", ""}, {"internal/tree", "ListResult", ""}, {"internal/job", "Row", "items[]."}, {"internal/tree", "Row", "items[]."},
 		{"internal/tree", "Outcome", "items[].last_outcome."}, {"internal/tree", "Occupancy", "occupancy."}},
+	"job_watch": {{"internal/session", "WatchMade", ""}, {"internal/watch", "Config", ""}, {"internal/watch", "Filter", "event_filter."}, {"internal/session", "WatchList", ""}, {"internal/watch", "Row", "watches[]."},
+		{"internal/watch", "PastRow", "recent_watches[]."}, {"internal/session", "WatchCleared", ""}},
 	"job_stop": {{"internal/job", "StopResult", ""}, {"internal/tree", "StopResult", ""}},
 	"read_transcript": {{"internal/evidence", "markdownView", ""}, {"internal/evidence", "meta", "meta."}, {"internal/evidence", "pageView", ""},
 		{"internal/evidence", "searchView", ""}, {"internal/evidence", "searchLine", "lines[]."},
@@ -103,7 +105,7 @@ func TestCodesDocument(t *testing.T) {
 	var used []string
 	for name, code := range map[string]fault.Code{
 		"InvalidRequest": fault.InvalidRequest, "PermissionRequired": fault.PermissionRequired, "TargetNotFound": fault.TargetNotFound,
-		"TargetTerminal": fault.TargetTerminal, "NotControllable": fault.NotControllable, "OutputUnavailable": fault.OutputUnavailable,
+		"TargetTerminal": fault.TargetTerminal, "SourceNotWatchable": fault.SourceNotWatchable, "TargetNotWatchable": fault.TargetNotWatchable, "NotControllable": fault.NotControllable, "OutputUnavailable": fault.OutputUnavailable,
 		"TargetNotMessageable": fault.TargetNotMessageable, "TargetNotResumable": fault.TargetNotResumable,
 		"TreeAtCapacity": fault.TreeAtCapacity, "UnknownTool": fault.UnknownTool, "Closing": fault.Closing, "StateFull": fault.StateFull,
 		"FileNotFound": fault.FileNotFound, "FileUnread": fault.FileUnread, "FileChanged": fault.FileChanged, "FileDenied": fault.FileDenied,

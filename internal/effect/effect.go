@@ -74,6 +74,19 @@ type LookWorktree struct {
 // DropWorktree removes the worktree of a delegate that did not come to be.
 type DropWorktree struct{ Worktree delegate.Worktree }
 
+// WatchOutput searches what is kept of a job's output, and while the job runs
+// what it prints from there on. Answered by WatchScanned, then by WatchMatched
+// with each match and before the job's Exited.
+type WatchOutput struct {
+	Watch   id.Watch
+	Call    string // call id
+	Job     id.Job
+	Pattern string
+}
+
+// UnwatchOutput ends that.
+type UnwatchOutput struct{ Watch id.Watch }
+
 // UseFiles carries out a call of a file tool, with what the session has seen of
 // files. Paths are relative to Dir. Answered by FilesDone.
 type UseFiles struct {
@@ -122,6 +135,8 @@ func (PrepareDelegate) effect() {}
 func (CancelPrepare) effect()   {}
 func (LookWorktree) effect()    {}
 func (DropWorktree) effect()    {}
+func (WatchOutput) effect()     {}
+func (UnwatchOutput) effect()   {}
 func (UseFiles) effect()        {}
 func (RestoreSession) effect()  {}
 func (SetTimer) effect()        {}

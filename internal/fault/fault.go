@@ -16,6 +16,8 @@ const (
 	TargetTerminal       Code = "target_terminal"
 	TargetNotMessageable Code = "target_not_messageable"
 	TargetNotResumable   Code = "target_not_resumable"
+	SourceNotWatchable   Code = "source_not_watchable"
+	TargetNotWatchable   Code = "target_not_watchable"
 	NotControllable      Code = "not_controllable"
 	OutputUnavailable    Code = "output_unavailable"
 	TreeAtCapacity       Code = "tree_at_capacity"

@@ -4,6 +4,7 @@
 //
 //	session   26 characters, a ULID
 //	job       "job_" + the owner session's ULID + 6 characters of its own
+//	watch     "watch_" + the same of the session that watches
 //	delegate  "dlg_" + the ULID of its session
 //
 // A job id names its owner, so that job:<job_id> is found without an index; a
@@ -56,14 +57,18 @@ func ParseSession(s string) (Session, bool) {
 // in use; a taken one is passed over by counting up, so the result is the
 // same whenever the state is.
 func MintJob(owner Session, random uint32, taken func(Job) bool) Job {
+	return mint(jobPrefix, owner, random, taken)
+}
+
+func mint[ID ~string](prefix string, owner Session, random uint32, taken func(ID) bool) ID {
 	for {
 		var own [ownLen]byte
 		for i, r := 0, random; i < ownLen; i++ {
 			own[i] = alphabet[r&31]
 			r >>= 5
 		}
-		if j := Job(jobPrefix + string(owner) + string(own[:])); !taken(j) {
-			return j
+		if x := ID(prefix + string(owner) + string(own[:])); !taken(x) {
+			return x
 		}
 		random++
 	}
@@ -92,6 +97,16 @@ func (j Job) Owner() Session {
 		return ""
 	}
 	return Session(j[len(jobPrefix) : len(jobPrefix)+ulidLen])
+}
+
+// Watch identifies a watch, as a job's id does a job.
+type Watch string
+
+const watchPrefix = "watch_"
+
+// MintWatch makes a watch id in the same way.
+func MintWatch(owner Session, random uint32, taken func(Watch) bool) Watch {
+	return mint(watchPrefix, owner, random, taken)
 }
 
 // Delegate identifies a delegate.

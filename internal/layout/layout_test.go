@@ -29,7 +29,7 @@ const (
 // import. A package without a row has no place yet.
 var imports = map[string]string{
 	"id": "", "fault": "", "text": "", "match": "", "effect": "delegate id",
-	"job": ground, "watch": ground, "delegate": ground, "attention": ground, "transcript": ground, "policy": ground, "task": ground,
+	"job": ground, "watch": ground + " match", "delegate": ground, "attention": ground, "transcript": ground, "policy": ground, "task": ground,
 	"session": ground + " " + nouns,
 	"tree":    ground + " " + nouns + " session",
 
@@ -41,7 +41,7 @@ var imports = map[string]string{
 	"evidence":   core + " joblog store",
 	"files":      core,
 	"tool":       core + " schema",
-	"supervisor": shell,
+	"supervisor": shell + " match",
 	"audit":      core + " journal store joblog",
 	"plugin":     ground, "hook": ground + " plugin",
 	"term": "text",

@@ -184,4 +184,5 @@ func (p *pump) take(b []byte) {
 func (j *running) count(n int) {
 	j.last.Store(time.Now().UnixNano())
 	j.total.Add(int64(n))
+	j.printed()
 }

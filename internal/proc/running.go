@@ -28,6 +28,7 @@ type running struct {
 	wake    chan struct{} // something under mu changed
 
 	total, last atomic.Int64 // bytes; unix nanoseconds
+	followed    atomic.Bool  // there are followers
 
 	mu        sync.Mutex
 	gate      fdWriter
@@ -46,6 +47,7 @@ type running struct {
 	left      int
 	leftKnown bool
 	aborted   bool
+	followers []*func()
 }
 
 // hear takes the keeper's word about this job.

@@ -130,6 +130,27 @@ type CommunicateOutput struct {
 	Artifacts []string       `json:"artifacts,omitempty" optional:""`
 }
 
+// WatchCall creates, lists, inspects or clears watches.
+type WatchCall struct {
+	Operation    string       `json:"operation" enum:"create,list,inspect,clear" doc:"create needs source (a timer has self); inspect and clear need watch_id."`
+	Source       string       `json:"source" optional:"" doc:"self, parent (granted to a delegate by watch_parent), your own dlg_..., or a job_... of yours or below you."`
+	WatchID      string       `json:"watch_id" optional:""`
+	OutputMatch  string       `json:"output_match" optional:"" doc:"RE2 pattern for the output of a job_...: fires if what is kept of it matches already, then with each match. Multiline; a match has at most 4096 bytes."`
+	ProgressMS   *int64       `json:"progress_interval_ms" optional:"" doc:"Of a running job_...: a progress frame this often, clamped to 1000..3600000."`
+	Events       []string     `json:"events" optional:"" enum:"assistant.tool,communicate,job.notification,*" doc:"Event kinds; * is all. parent and dlg_... default to all."`
+	EventFilter  *WatchFilter `json:"event_filter" optional:"" doc:"Only with events [\"assistant.tool\"]."`
+	Every        *int64       `json:"every" optional:"" doc:"Each Nth event, with exactly one kind."`
+	AfterSeconds *int64       `json:"after_seconds" optional:"" doc:"A timer that fires once, 60..86400."`
+	Repeat       *int64       `json:"repeat_seconds" optional:"" doc:"A timer that repeats, 60..3600."`
+	Note         string       `json:"note" optional:"" doc:"Comes back with every frame; cut at 2048 characters."`
+}
+
+// WatchFilter narrows a watch of assistant.tool events.
+type WatchFilter struct {
+	ToolName string `json:"tool_name" optional:""`
+	Status   string `json:"status" optional:"" enum:"ok,error"`
+}
+
 // DelegateCall starts a delegate. Allowance nil is absent; 0 makes a leaf.
 type DelegateCall struct {
 	Prompt          string         `json:"prompt" doc:"The brief: what it owns, how to verify the result, what to report."`
@@ -142,6 +163,7 @@ type DelegateCall struct {
 	ForkContext     bool           `json:"fork_context" optional:"" doc:"Begin with a copy of this conversation; same model."`
 	ResultSchema    map[string]any `json:"result_schema" optional:"" doc:"JSON Schema of its structured result."`
 	Allowance       *int64         `json:"delegation_allowance" optional:"" doc:"How deep it may delegate on; less than yours; 0: not at all. Default one less than yours."`
+	WatchParent     bool           `json:"watch_parent" optional:"" doc:"Let it watch this session: job_watch(source=\"parent\")."`
 	GrantTools      []string       `json:"grant_tools" optional:"" doc:"Tools of yours beyond its role's."`
 	MaxWaitMS       *int64         `json:"max_wait_ms" optional:"" hidden:""`
 }
@@ -163,6 +185,7 @@ type DelegateSendCall struct {
 func (DelegateCall) call()     {}
 func (DelegateSendCall) call() {}
 
+func (WatchCall) call()          {}
 func (ShellCall) call()          {}
 func (JobStatusCall) call()      {}
 func (JobListCall) call()        {}

@@ -38,6 +38,7 @@ func (w *work) emit(e Event) {
 	}
 	if w.err = w.s.Apply(w.facts.Now, e); w.err == nil {
 		w.step.Events = append(w.step.Events, e)
+		w.observe(e)
 	}
 }
 

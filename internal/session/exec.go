@@ -56,6 +56,8 @@ func (w *work) exec(c transcript.Call) bool {
 		w.jobStatus(c, a)
 	case JobListCall:
 		w.jobList(c, a)
+	case WatchCall:
+		return w.jobWatch(c, a)
 	case JobStopCall:
 		return w.jobStop(c, a)
 	case ReadTranscriptCall:

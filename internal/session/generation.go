@@ -36,6 +36,8 @@ func (w *work) ofTree(in Input) {
 		w.halt(in)
 	case Settle:
 		w.settled()
+	case WatchGranted, WatchScanned, WatchMatched, WatchLost, Observed, SourceEnded:
+		w.ofWatch(in)
 	default:
 		w.err = fmt.Errorf("session: no rule for input %T", in)
 	}
@@ -104,7 +106,7 @@ func (w *work) message(in Message) {
 }
 
 // idleDelegate decides what comes after a turn of a delegate. While its own
-// delegates work it is parked: an update wakes it, a report waits for the end
+// delegates work it is parked: an update or a watch wakes it, a report waits for the end
 // of the generation. A turn that ended ill ends the generation with it.
 func (w *work) idleDelegate(ill bool) {
 	s := w.s
@@ -114,7 +116,7 @@ func (w *work) idleDelegate(ill bool) {
 		w.endGeneration()
 	case len(s.Messages) > 0:
 		w.startTurn(MessageTurn, transcript.UserSaid{})
-	case working && len(s.Attention.UnshownOf(attention.Update)) > 0:
+	case working && len(s.Attention.UnshownOf(attention.Update))+len(s.Attention.UnshownOf(attention.Watch)) > 0:
 		w.startTurn(NotificationTurn, transcript.UserSaid{})
 	case working:
 	default:

@@ -5,10 +5,12 @@ import (
 	"time"
 
 	"evener/internal/attention"
+	"evener/internal/fault"
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/task"
 	"evener/internal/transcript"
+	"evener/internal/watch"
 )
 
 // Input is a request to or a report for a session. Its JSON is the cause of
@@ -200,6 +202,64 @@ type Halt struct {
 // Settle: something below this session came to rest; what waited for that goes on.
 type Settle struct{}
 
+// WatchGranted is the tree's answer to a create: what the source stands for.
+type WatchGranted struct {
+	Call       string       `json:"call_id"`
+	Manager    id.Session   `json:"manager_session_id"`
+	Generation int64        `json:"generation,omitempty"` // of a delegate source: the open one
+	Held       int          `json:"held,omitempty"`       // live watches of other sessions on that manager's sources
+	Ended      job.Status   `json:"job_status,omitempty"` // of a job source that has ended
+	Refused    *fault.Error `json:"-"`
+}
+
+// WatchScanned: the output that a job has kept was searched for a watch that is
+// being created. Matches are how often it matched, Excerpt the latest line.
+type WatchScanned struct {
+	Call    string   `json:"call_id"`
+	Watch   id.Watch `json:"watch_id"`
+	Job     id.Job   `json:"job_id"`
+	Matches int64    `json:"matches,omitempty"`
+	Excerpt string   `json:"excerpt,omitempty"`
+	// Ended is how the job has ended, as its journal has it; empty while it runs
+	// and is searched on.
+	Ended job.Status `json:"job_status,omitempty"`
+	Error string     `json:"error,omitempty"` // why there is nothing to search
+}
+
+// WatchMatched: output that came since then matched.
+type WatchMatched struct {
+	Watch    id.Watch `json:"watch_id"`
+	Matches  int64    `json:"matches"`
+	Excerpts []string `json:"excerpts,omitempty"` // of the first of them
+}
+
+// WatchLost: output went past before it was searched.
+type WatchLost struct {
+	Watch id.Watch `json:"watch_id"`
+}
+
+// Observed: something happened in another session that a watch of this one asks for.
+type Observed struct {
+	Watch id.Watch         `json:"watch_id"`
+	What  watch.Occurrence `json:"what"`
+}
+
+// SourceEnded: the job or the delegate's run that watches of this session are on
+// has ended.
+type SourceEnded struct {
+	Source     string `json:"source"`
+	Generation int64  `json:"generation,omitempty"`
+	Status     string `json:"status,omitempty"` // of a delegate's run
+	Reason     string `json:"reason,omitempty"`
+}
+
+func (WatchGranted) Kind() string { return "watch.granted" }
+func (WatchScanned) Kind() string { return "watch.scanned" }
+func (WatchMatched) Kind() string { return "watch.matched" }
+func (WatchLost) Kind() string    { return "watch.lost" }
+func (Observed) Kind() string     { return "observed" }
+func (SourceEnded) Kind() string  { return "source.ended" }
+
 func (Begin) Kind() string     { return "begin" }
 func (Message) Kind() string   { return "message" }
 func (Deliver) Kind() string   { return "deliver" }
@@ -256,6 +316,7 @@ type Facts struct {
 type Kin struct {
 	Family  bool // the tree has delegates
 	Working bool // delegates of this session run or owe it something; at the root: any below it
+	Watched bool // other sessions watch what happens in this one
 	Open    bool // the root closes, and something below it has not come to rest
 	// Shells counts the commands that run in the other sessions of the tree; nil: there are none.
 	Shells func() int64

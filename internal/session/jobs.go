@@ -41,10 +41,12 @@ type ListResult struct {
 	Count      int   `json:"count"`
 	Allowance  int64 `json:"delegation_allowance,omitempty"` // only above 1
 	TotalCount int   `json:"total_count"`
+	WatchList
 }
 
 // List is one page of a listing: what it says, and its text without remarks.
-func List(all []job.Item, page job.Window, allowance int64, l Limits) (ListResult, string) {
+// The watches are the caller's, on every page.
+func (s *State) List(all []job.Item, page job.Window, allowance int64, l Limits) (ListResult, string) {
 	job.Sort(all)
 	shown := page.Cut(all)
 	r := ListResult{Items: []any{}, Count: len(shown), TotalCount: len(all)}
@@ -54,7 +56,8 @@ func List(all []job.Item, page job.Window, allowance int64, l Limits) (ListResul
 	if allowance > 1 {
 		r.Allowance = allowance
 	}
-	return r, job.ListText(shown, len(all), page, int(l.JobListChars))
+	r.WatchList = WatchList{s.Watches.Rows(), s.Watches.PastRows()}
+	return r, job.ListText(shown, len(all), page, int(l.JobListChars)) + r.WatchList.lines()
 }
 
 // jobList answers with one page of the jobs there are, newest activity first.
@@ -64,7 +67,7 @@ func (w *work) jobList(c transcript.Call, a JobListCall) {
 		w.refuse(c, err)
 		return
 	}
-	r, shown := List(w.s.Items(a, w.live, nil), page, w.s.Run.Limits.MaxSubagentDepth, w.s.Run.Limits)
+	r, shown := w.s.List(w.s.Items(a, w.live, nil), page, w.s.Run.Limits.MaxSubagentDepth, w.s.Run.Limits)
 	if note := w.s.PollNote(c); note != "" {
 		shown += "\n" + note
 	}

@@ -74,6 +74,9 @@ func (w *work) settle(x *job.State, o job.Output) {
 	}
 	call, inCall := w.waiting(x.Call)
 	stop, stopped := w.stopping(x)
+	if x.Durable() {
+		w.jobOver(x) // what watches have to say of it comes before its own notice
+	}
 	switch {
 	case inCall:
 		w.answer(call, job.ResultOfExit(x, o, s.Run.Limits.InlineOutputBytes), leftBehindNote(x))
@@ -163,6 +166,8 @@ func (w *work) timer(key string) {
 		w.interruptOverdue(id.Job(arg))
 	case jobsTimer:
 		w.jobsOverdue()
+	case watchTimer:
+		w.watchTick(id.Watch(arg))
 	case "send":
 		w.expired(arg)
 	case closeTimer:
@@ -232,6 +237,7 @@ func (w *work) restarted(in Restarted) {
 	if len(s.Stops) > 0 {
 		w.stopEnded()
 	}
+	w.lostWatches()
 }
 
 // interrupted answers a call that the lost process left open. It is never run again.

@@ -1,6 +1,9 @@
 package session
 
-import "evener/internal/id"
+import (
+	"evener/internal/id"
+	"evener/internal/watch"
+)
 
 // Signal is what a decision of a session tells its tree. The tree takes it as
 // an input of its own once the decision is on disk.
@@ -56,6 +59,12 @@ type JobEnded struct {
 // CloseBelow: the root closes.
 type CloseBelow struct{}
 
+// Happened: something happened that another session may watch.
+type Happened struct {
+	What watch.Occurrence `json:"what"`
+}
+
+func (Happened) signal()     {}
 func (CallTree) signal()     {}
 func (CallExpired) signal()  {}
 func (RunBegan) signal()     {}

@@ -10,6 +10,7 @@ import (
 	"evener/internal/job"
 	"evener/internal/task"
 	"evener/internal/transcript"
+	"evener/internal/watch"
 )
 
 // State is one session, folded.
@@ -30,6 +31,7 @@ type State struct {
 	Transcript transcript.State
 	Attention  attention.State
 	Tasks      task.State
+	Watches    watch.State
 
 	jobs  map[id.Job]*job.State
 	order []id.Job             // in the order intended
@@ -99,8 +101,11 @@ type Turn struct {
 	Kind    TurnKind
 	Waiting int64 // the request that is out; 0 while calls run
 	Carried int   // notices first shown in this turn
-	Report  *Answer
-	Text    string // text of the latest reply
+	// Influence holds each watch whose frames this turn answers to, and how deep
+	// they stood in its own influence.
+	Influence map[id.Watch]int
+	Report    *Answer
+	Text      string // text of the latest reply
 	// Refused is the request whose reply held the first output that did not fit;
 	// Reminded: the model was told that there is none.
 	Refused  int64
@@ -121,7 +126,7 @@ type Queued struct {
 
 // New is a session without history.
 func New() *State {
-	return &State{Transcript: transcript.New(), Attention: attention.New(), jobs: map[id.Job]*job.State{}, known: map[string]bool{}, files: map[string]KnownFile{}}
+	return &State{Transcript: transcript.New(), Attention: attention.New(), Watches: watch.New(), jobs: map[id.Job]*job.State{}, known: map[string]bool{}, files: map[string]KnownFile{}}
 }
 
 // Job finds a job that callers may know: one with a durable record. Ephemeral
@@ -170,6 +175,8 @@ func (s *State) Apply(at time.Time, e Event) error {
 		return s.applyJob(at, e)
 	case attention.Event:
 		return s.Attention.Apply(e)
+	case watch.Event:
+		return s.Watches.Apply(at, e)
 	case task.Event:
 		return s.Tasks.Apply(e)
 	case transcript.UserSaid:
@@ -320,6 +327,12 @@ func (s *State) applyTurn(e Event) error {
 			return nil
 		}
 		t.Carried += len(e.Attention)
+		for x, depth := range s.Attention.Influence(e.Attention) {
+			if t.Influence == nil {
+				t.Influence = map[id.Watch]int{}
+			}
+			t.Influence[x] = max(t.Influence[x], depth)
+		}
 		frames, err := s.Attention.Show(e.Attention)
 		if err != nil {
 			return err

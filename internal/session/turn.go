@@ -11,6 +11,7 @@ import (
 	"evener/internal/fault"
 	"evener/internal/job"
 	"evener/internal/transcript"
+	"evener/internal/watch"
 )
 
 // Reasons of an exhausted turn.
@@ -291,6 +292,11 @@ func (w *work) stopEnded() {
 	s := w.s
 	if owed := s.Attention.Pending(); len(owed) > 0 && !s.closes {
 		w.emit(attention.Discarded{IDs: owed})
+	}
+	if !s.closes {
+		for _, x := range slices.Clone(s.Watches.Active()) {
+			w.endWatch(x, watch.Cleared)
+		}
 	}
 	stops := s.Stops
 	w.emit(StopEnded{Stops: stops})

@@ -187,7 +187,7 @@ type reading struct {
 func (r *reading) read(h Home, s id.Session, kind string, data []byte) error {
 	switch kind {
 	case "session.forked", "transcript.inherited", "transcript.user", "transcript.assistant", "transcript.result",
-		"attention.armed", "attention.delegate_armed", "attention.consumed", "attention.discarded", "attention.settled_inline", "turn.started", "turn.requested", "turn.ended":
+		"attention.armed", "attention.delegate_armed", "attention.watch_armed", "attention.consumed", "attention.discarded", "attention.settled_inline", "turn.started", "turn.requested", "turn.ended":
 	default:
 		if kinds[kind] == nil {
 			return unknownKind(kind)

@@ -23,6 +23,7 @@ import (
 	"evener/internal/text"
 	"evener/internal/transcript"
 	"evener/internal/tree"
+	"evener/internal/watch"
 	"evener/journal"
 )
 
@@ -37,7 +38,8 @@ var kinds = table(
 	kind[session.TurnStarted], kind[session.Requested], kind[session.Reported], kind[session.OutputRefused], kind[session.InterruptRequested], kind[session.TurnEnded],
 	kind[transcript.Inherited], kind[transcript.UserSaid], kind[transcript.AssistantSaid], kind[transcript.Answered],
 	kind[session.MessageQueued], kind[session.SendWaiting], kind[session.StopBegan], kind[session.StopEnded],
-	kind[attention.Armed], kind[attention.DelegateArmed], kind[attention.Consumed], kind[attention.Discarded], kind[attention.SettledInline],
+	kind[attention.Armed], kind[attention.DelegateArmed], kind[attention.Consumed], kind[attention.Discarded], kind[attention.SettledInline], kind[attention.WatchArmed],
+	kind[watch.Created], kind[watch.Fired], kind[watch.Counted], kind[watch.Dropped], kind[watch.Rearmed], kind[watch.Ended], kind[watch.RecentCleared],
 	kind[job.Intended], kind[job.Started], kind[job.Promoted], kind[job.StopRequested], kind[job.Finished], kind[job.OutputPruned],
 	kind[task.Seeded], kind[task.Added], kind[task.Changed],
 	kind[delegate.Created], kind[delegate.GenerationStarted], kind[delegate.UpdateQueued], kind[delegate.Finished], kind[delegate.Delivered],

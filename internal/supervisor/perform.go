@@ -63,6 +63,10 @@ func (t *Tree) perform(effects []tree.Effect) {
 			t.lookWorktree(s, e)
 		case effect.DropWorktree:
 			t.tidied(func() { t.dropWorktree(e.Worktree) })
+		case effect.WatchOutput:
+			t.watchOutput(s, e)
+		case effect.UnwatchOutput:
+			t.unwatchOutput(e.Watch)
 		case effect.UseFiles:
 			t.useFiles(s, e)
 		case effect.RestoreSession:
@@ -170,7 +174,7 @@ func (t *Tree) fromProc(e proc.Event) {
 		if e.Err != nil {
 			x.Err = e.Err.Error()
 		}
-		t.tell(id.Job(e.Job).Owner(), session.Exited{Job: id.Job(e.Job), Exit: x})
+		t.exited(session.Exited{Job: id.Job(e.Job), Exit: x})
 	case proc.KeeperDied:
 		t.o.Warn("the process keeper died (" + e.State + "); its commands are ended, the next command starts another")
 	}

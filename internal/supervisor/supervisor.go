@@ -50,15 +50,16 @@ type Options struct {
 
 // Tree runs the loop of one tree.
 type Tree struct {
-	o       Options
-	in      chan posted
-	closing chan string   // RequestClose
-	done    chan struct{} // closed when the loop takes nothing more
-	result  chan error    // how the loop ended
-	procs   *proc.Host
-	git     *worktree.Git
-	wg      sync.WaitGroup
-	tidying sync.WaitGroup // of it, what needs commands of evener's own to clean up
+	o        Options
+	in       chan posted
+	closing  chan string   // RequestClose
+	done     chan struct{} // closed when the loop takes nothing more
+	result   chan error    // how the loop ended
+	procs    *proc.Host
+	git      *worktree.Git
+	wg       sync.WaitGroup
+	searches searches
+	tidying  sync.WaitGroup // of it, what needs commands of evener's own to clean up
 
 	ctx    context.Context // of everything started outside the loop
 	cancel context.CancelFunc
@@ -105,6 +106,7 @@ func New(o Options) (*Tree, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &Tree{
 		o: o, in: make(chan posted, 64), closing: make(chan string, 1), done: make(chan struct{}), result: make(chan error, 1), ctx: ctx, cancel: cancel,
+		searches: searches{byJob: map[id.Job][]*follower{}, ends: map[id.Job]session.Exited{}},
 		requests: map[id.Session]request{}, preparing: map[callKey]context.CancelFunc{}, timers: map[timerKey]*time.Timer{},
 	}
 	host, err := proc.Open(proc.Options{Lock: o.Store.Lock, Env: o.Env, StopGrace: o.StopGrace, Post: t.fromProc})

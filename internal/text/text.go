@@ -124,3 +124,8 @@ func Thousands(n int) string {
 	}
 	return s
 }
+
+// Escape makes text harmless inside the frame of a notice. Only < is escaped:
+// clients decode the entities of a body once, so a literal entity reads as what
+// it names.
+func Escape(s string) string { return strings.ReplaceAll(s, "<", "&lt;") }

@@ -128,6 +128,22 @@ func (s *State) InProgress(call string) (Call, bool) {
 	return s.open[0], true
 }
 
+// CallOf finds a call of a reply by its id.
+func (s *State) CallOf(call string) (Call, bool) {
+	for i := len(s.Entries) - 1; i >= 0; i-- {
+		said := s.Entries[i].Assistant
+		if said == nil {
+			continue
+		}
+		for _, c := range said.Calls {
+			if c.ID == call {
+				return c, true
+			}
+		}
+	}
+	return Call{}, false
+}
+
 // IsOpen reports whether a call has no result yet.
 func (s *State) IsOpen(call string) bool {
 	return slices.ContainsFunc(s.open, func(c Call) bool { return c.ID == call })

@@ -80,8 +80,11 @@ func (w *work) signalled(s id.Session, x session.Signal) {
 	case session.ShellStopped:
 		w.answerShellStop(x.Job, true)
 	case session.JobEnded:
+		w.jobOver(x.Job)
 		w.answerShellStop(x.Job, false)
 		w.rest()
+	case session.Happened:
+		w.happened(s, x.What)
 	case session.CloseBelow:
 		w.closeBelow()
 	default:
@@ -156,6 +159,8 @@ func (w *work) route(s id.Session, call string) {
 		w.status(s, c, a)
 	case session.JobListCall:
 		w.list(s, c, a)
+	case session.WatchCall:
+		w.grantWatch(s, c, a)
 	default:
 		w.err = fmt.Errorf("tree: no rule for call %T", a)
 	}

@@ -58,7 +58,7 @@ func anyFamily(t *rapid.T) {
 	f.check()
 	for name, s := range f.state.Sessions {
 		d := f.state.Delegates.Get(s.Delegate)
-		if left := s.Attention.Pending(); len(left) > 0 && (d == nil || d.Drives < 3) {
+		if left := s.Attention.Pending(); len(left) > 0 && (d == nil || d.Drives == 0) {
 			f.fatalf("%s was not told of %v", f.name(name), left)
 		}
 	}

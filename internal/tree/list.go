@@ -177,7 +177,7 @@ func (w *work) list(s id.Session, c transcript.Call, a session.JobListCall) {
 	}
 	r := ListResult{Occupancy: w.t.occupancy()}
 	var text string
-	r.ListResult, text = session.List(w.rows(s, a), page, w.allowance(s), w.limits())
+	r.ListResult, text = w.t.Sessions[s].List(w.rows(s, a), page, w.allowance(s), w.limits())
 	o := r.Occupancy
 	text += fmt.Sprintf("\ndelegate jobs running: %d of %d; attention drives: %d of %d", o.Running, o.RunningCap, o.Drives, o.DrivesCap)
 	if note := w.t.Sessions[s].PollNote(c); note != "" {

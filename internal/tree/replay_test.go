@@ -20,6 +20,7 @@ import (
 	"evener/internal/tool"
 	"evener/internal/transcript"
 	"evener/internal/tree"
+	"evener/internal/watch"
 	"evener/journal"
 )
 
@@ -190,6 +191,12 @@ func (l line) input() session.Input {
 		return read[session.TimerFired](l.t, l.cause)
 	case "close":
 		return read[session.Close](l.t, l.cause)
+	case "watch.scanned":
+		return read[session.WatchScanned](l.t, l.cause)
+	case "watch.matched":
+		return read[session.WatchMatched](l.t, l.cause)
+	case "watch.lost":
+		return read[session.WatchLost](l.t, l.cause)
 	case "archive":
 		return read[session.Archive](l.t, l.cause)
 	case "restarted":
@@ -246,6 +253,9 @@ func (l line) output() job.Output {
 		if err := json.Unmarshal(a.Data, &shown); err != nil {
 			l.t.Fatal(err)
 		}
+	}
+	if f, ok := get[watch.Fired](l); ok && f.Class == watch.Progress {
+		return job.Output{Tail: f.Excerpts[0]}
 	}
 	n, armed := get[attention.Armed](l)
 	switch {

@@ -9,6 +9,7 @@ import (
 	"evener/internal/fault"
 	"evener/internal/id"
 	"evener/internal/session"
+	"evener/internal/text"
 	"evener/internal/transcript"
 )
 
@@ -210,7 +211,7 @@ func (t *State) deliverOf(d *delegate.State) session.Deliver {
 	x := d.Owed[0]
 	n := attention.DelegateArmed{ID: x.ID, Delegate: d.ID, Class: attention.Update, Message: x.Message}
 	if x.Packet == nil {
-		n.Frame = attention.DelegateFrame(d.ID, d.Descriptor.Name, n.Class, attention.Escape(x.Message))
+		n.Frame = attention.DelegateFrame(d.ID, d.Descriptor.Name, n.Class, text.Escape(x.Message))
 		return session.Deliver{Notice: n}
 	}
 	n.Class = attention.Report

@@ -40,6 +40,7 @@ func (w *work) runOver(s id.Session) {
 	if w.err != nil {
 		return
 	}
+	w.generationOver(d)
 	if len(d.Owed) == 1 {
 		w.hand(d)
 	}
@@ -103,6 +104,9 @@ func packet(d *delegate.State, child *session.State, e delegate.Finished) *deleg
 			return fmt.Sprintf("\n… %d characters left out; all of it: read_transcript(transcript_ref=%q) …\n", left, d.Ref())
 		})
 		return s
+	}
+	if rows := child.Watches.Rows(); rows != nil {
+		p.Watching, p.Watches = true, encode(rows)
 	}
 	a := child.Run.Answer
 	switch {

@@ -288,6 +288,16 @@ func (p *player) input(verb, rest string, more []string) session.Input {
 		return session.ReadDone{Call: first, Data: []byte(text)}
 	case "files":
 		return w.files(first, text)
+	case "scanned":
+		in := session.WatchScanned{Call: first, Watch: w.scans[first]}
+		p.parse(text, &in)
+		return in
+	case "matched":
+		in := session.WatchMatched{Watch: id.Watch(w.real(first))}
+		p.parse(text, &in)
+		return in
+	case "output-lost":
+		return session.WatchLost{Watch: id.Watch(w.real(first))}
 	case "timer":
 		return session.TimerFired{Key: w.real(rest)}
 	case "close":

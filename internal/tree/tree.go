@@ -88,6 +88,9 @@ func (t *State) Decide(decode session.Decoder, f session.Facts, in Input) (Decis
 	if s == nil {
 		return Decision{}, fmt.Errorf("tree %s: input %s for unknown session %s", t.Root, in.In.Kind(), in.Session)
 	}
+	if x, ok := in.In.(session.WatchScanned); ok {
+		in.In = t.ofScan(x)
+	}
 	f.Kin = t.kin(in.Session)
 	step, err := session.Decide(s, decode, f, in.In)
 	if err != nil {
@@ -123,6 +126,7 @@ func (t *State) kin(s id.Session) session.Kin {
 		return k
 	}
 	k.Shells = func() int64 { return t.shellsBeside(s) }
+	k.Watched = t.watched(s)
 	if s == t.Root {
 		k.Working, k.Open = t.working(), t.Delegates.Closing() || t.unsettled()
 		return k
@@ -144,10 +148,12 @@ func (t *State) shellsBeside(s id.Session) int64 {
 	return int64(n)
 }
 
-// working reports whether anything below the root runs, is owed, or waits to be driven.
+// working reports whether anything below the root runs, is owed, or waits to be
+// driven. A drive that failed is tried again while the root goes on, but holds
+// up no end.
 func (t *State) working() bool {
 	for d := range t.Delegates.All {
-		if d.Open || len(d.Owed) > 0 || d.Stops > 0 || t.drivable(d) {
+		if d.Open || len(d.Owed) > 0 || d.Stops > 0 || t.drivable(d) && d.Drives == 0 {
 			return true
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"evener/internal/tool"
 	"evener/internal/transcript"
 	"evener/internal/tree"
+	"evener/internal/watch"
 )
 
 const root = id.Session("01JDYH3M00041061050R3GG28A")
@@ -57,7 +58,9 @@ type world struct {
 	timers  []timer
 	request int64 // the one that is out
 	ended   bool
-	asked   bool // a model request was made since somebody looked
+	watches []id.Watch          // in the order in which their ids were given
+	scans   map[string]id.Watch // by the call that waits for one
+	asked   bool                // a model request was made since somebody looked
 }
 
 type output struct {
@@ -88,7 +91,7 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t: t, store: st, now: began, printed: map[id.Job]*output{}}
+	return &world{t: t, store: st, now: began, printed: map[id.Job]*output{}, scans: map[string]id.Watch{}}
 }
 
 // resumed takes up what a lost process left in a folder.
@@ -98,7 +101,7 @@ func resumed(t testing.TB, dir string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t: t, store: st, now: began.Add(time.Hour), printed: map[id.Job]*output{}, mint: 1 << 20}
+	return &world{t: t, store: st, now: began.Add(time.Hour), printed: map[id.Job]*output{}, scans: map[string]id.Watch{}, mint: 1 << 20}
 }
 
 func (w *world) close() {
@@ -147,14 +150,30 @@ func (w *world) decide(in session.Input) (tree.Decision, *fault.Error) {
 	if err := w.store.Append(d.Writes); err != nil {
 		w.t.Fatal(err)
 	}
+	for _, x := range d.Writes {
+		for _, e := range x.Events {
+			if c, ok := e.(watch.Created); ok {
+				w.knows(c.Watch)
+			}
+		}
+	}
 	for _, e := range d.Effects {
 		w.perform(e.Effect)
 	}
 	return d, nil
 }
 
+func (w *world) knows(x id.Watch) {
+	if !slices.Contains(w.watches, x) {
+		w.watches = append(w.watches, x)
+	}
+}
+
 func (w *world) perform(e effect.Effect) {
 	switch e := e.(type) {
+	case effect.WatchOutput:
+		w.knows(e.Watch)
+		w.scans[e.Call] = e.Watch
 	case effect.StartProcess:
 		w.jobs = append(w.jobs, e.Job)
 	case effect.CallModel:
@@ -279,6 +298,9 @@ func (w *world) named(s string) string {
 	for i, j := range w.jobs {
 		s = strings.ReplaceAll(s, string(j), fmt.Sprintf("$j%d", i+1))
 	}
+	for i, x := range w.watches {
+		s = strings.ReplaceAll(s, string(x), fmt.Sprintf("$w%d", i+1))
+	}
 	return strings.ReplaceAll(strings.ReplaceAll(s, string(told.Tools), "[]"), string(root), "$s")
 }
 
@@ -286,6 +308,9 @@ func (w *world) named(s string) string {
 func (w *world) real(s string) string {
 	for i := len(w.jobs); i > 0; i-- {
 		s = strings.ReplaceAll(s, fmt.Sprintf("$j%d", i), string(w.jobs[i-1]))
+	}
+	for i := len(w.watches); i > 0; i-- {
+		s = strings.ReplaceAll(s, fmt.Sprintf("$w%d", i), string(w.watches[i-1]))
 	}
 	return strings.ReplaceAll(s, "$s", string(root))
 }

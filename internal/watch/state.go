@@ -1,0 +1,253 @@
+package watch
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"evener/internal/id"
+)
+
+// recentLen is how many watches that have ended are listed.
+const recentLen = 16
+
+// Watch is one active watch.
+type Watch struct {
+	Created
+	At         time.Time
+	Seen       int64     // occurrences of the watched kind since the last fire that every counts
+	Fires      int64     // of output matches and events: what the budget bounds
+	Deliveries int64     // frames that the model gets, each counted once however often it was replaced
+	Frames     int64     // frames made
+	Due        time.Time // of a timer or of progress: when it fires next
+	Runaway    bool      // the chain that goes on was dropped and that was told
+	Rearmed    string    // the notice that a process said last that it goes on with it
+	owed       map[Class]Owed
+}
+
+// Owed is the latest frame of a class; a request may have carried it since.
+type Owed struct {
+	Delivery string
+	Count    int64
+	Excerpts []string
+}
+
+// Past is a watch that has ended.
+type Past struct {
+	Watch
+	Reason string
+	Ended  time.Time
+}
+
+// State is the watches of a session, folded.
+type State struct {
+	active []*Watch // in the order created
+	recent []Past   // the latest first
+	made   map[id.Watch]bool
+}
+
+// New is a session without watches.
+func New() State { return State{made: map[id.Watch]bool{}} }
+
+// Made reports whether an id was ever given to a watch.
+func (s *State) Made(x id.Watch) bool { return s.made[x] }
+
+// Active lists the active watches, the oldest first.
+func (s *State) Active() []*Watch { return s.active }
+
+// Recent lists those that have ended in this process, the latest first.
+func (s *State) Recent() []Past { return s.recent }
+
+// Get finds an active watch; nil for none.
+func (s *State) Get(x id.Watch) *Watch {
+	for _, w := range s.active {
+		if w.Watch == x {
+			return w
+		}
+	}
+	return nil
+}
+
+// On finds the active watch of a source that a new one would replace; nil for none.
+func (s *State) On(source string) *Watch {
+	for _, w := range s.active {
+		if w.Config.Source == source && !w.Config.Timer() {
+			return w
+		}
+	}
+	return nil
+}
+
+// Timers counts the active timers.
+func (s *State) Timers() int {
+	n := 0
+	for _, w := range s.active {
+		if w.Config.Timer() {
+			n++
+		}
+	}
+	return n
+}
+
+// HeldOn counts the active watches on sources of a session.
+func (s *State) HeldOn(manager id.Session) int {
+	n := 0
+	for _, w := range s.active {
+		if w.Manager == manager {
+			n++
+		}
+	}
+	return n
+}
+
+// Owes is the latest frame of a class.
+func (w *Watch) Owes(c Class) Owed { return w.owed[c] }
+
+// Interval is the time between two fires of a timer or of progress; 0 for neither.
+func (w *Watch) Interval() time.Duration {
+	c := w.Config
+	return time.Duration(c.AfterS+c.RepeatS)*time.Second + time.Duration(c.ProgressMS)*time.Millisecond
+}
+
+// NextDelivery is the identity of the next frame.
+func (w *Watch) NextDelivery() string { return fmt.Sprintf("%s/%d", w.Watch, w.Frames+1) }
+
+// Apply folds one event at its line's time. It fails on an event that cannot follow.
+func (s *State) Apply(at time.Time, e Event) error {
+	switch e := e.(type) {
+	case Created:
+		if s.made[e.Watch] {
+			return fmt.Errorf("watch %s: created twice", e.Watch)
+		}
+		w := &Watch{Created: e, At: at, owed: map[Class]Owed{}}
+		if every := w.Interval(); every > 0 {
+			w.Due = at.Add(every)
+		}
+		s.made[e.Watch] = true
+		s.active = append(s.active, w)
+		return nil
+	case RecentCleared:
+		s.recent = nil
+		return nil
+	}
+	w, err := s.known(e)
+	if err != nil {
+		return err
+	}
+	switch e := e.(type) {
+	case Fired:
+		w.fired(at, e)
+	case Counted:
+		w.Seen++
+	case Dropped:
+		w.Frames++
+		w.Runaway = true
+	case Rearmed:
+		w.Rearmed = w.NextDelivery()
+		w.Frames++
+	case Ended:
+		s.active = slices.DeleteFunc(s.active, func(x *Watch) bool { return x == w })
+		if e.Reason != RuntimeLost {
+			s.recent = append([]Past{{*w, e.Reason, at}}, s.recent...)
+			s.recent = s.recent[:min(len(s.recent), recentLen)]
+		}
+	default:
+		return fmt.Errorf("watch: unknown event %T", e)
+	}
+	return nil
+}
+
+func (s *State) known(e Event) (*Watch, error) {
+	var x id.Watch
+	switch e := e.(type) {
+	case Fired:
+		x = e.Watch
+	case Counted:
+		x = e.Watch
+	case Dropped:
+		x = e.Watch
+	case Rearmed:
+		x = e.Watch
+	case Ended:
+		x = e.Watch
+	}
+	if w := s.Get(x); w != nil {
+		return w, nil
+	}
+	return nil, fmt.Errorf("watch %s: %s of a watch that is not active", x, e.Kind())
+}
+
+func (w *Watch) fired(at time.Time, e Fired) {
+	w.Frames++
+	if e.Replaces == "" {
+		w.Deliveries++
+	}
+	before := int64(0)
+	if e.Replaces != "" {
+		before = w.owed[e.Class].Count
+	}
+	switch e.Class {
+	case Match:
+		w.Fires += e.Count - before
+	case Happened:
+		w.Fires += e.Count - before
+		w.Seen, w.Runaway = 0, false
+	default: // the ticks that were missed are in the count
+		if every := w.Interval(); every > 0 {
+			for w.Due = w.Due.Add(every); !w.Due.After(at); {
+				w.Due = w.Due.Add(every * max(1, at.Sub(w.Due)/every))
+			}
+		}
+	}
+	w.owed[e.Class] = Owed{e.Delivery, e.Count, e.Excerpts}
+}
+
+// Row is an active watch in a listing.
+type Row struct {
+	ID         id.Watch `json:"id"`
+	Source     string   `json:"source"`
+	Condition  string   `json:"condition"`
+	Deliveries int64    `json:"deliveries"`
+	CreatedAt  string   `json:"created_at"`
+}
+
+// PastRow is a watch that has ended.
+type PastRow struct {
+	ID         id.Watch `json:"id"`
+	Source     string   `json:"source"`
+	Condition  string   `json:"condition"`
+	Deliveries int64    `json:"deliveries"`
+	EndReason  string   `json:"end_reason"`
+	EndedAt    string   `json:"ended_at"`
+}
+
+// Row lists the watch.
+func (w *Watch) Row() Row {
+	return Row{w.Watch, w.Config.Source, w.Config.Condition(), w.Deliveries, stamp(w.At)}
+}
+
+// Row lists the watch.
+func (p *Past) Row() PastRow {
+	return PastRow{p.Watch.Watch, p.Config.Source, p.Config.Condition(), p.Deliveries, p.Reason, stamp(p.Ended)}
+}
+
+// Rows are all active watches, the oldest first; nil for none.
+func (s *State) Rows() []Row {
+	var out []Row
+	for _, w := range s.active {
+		out = append(out, w.Row())
+	}
+	return out
+}
+
+// PastRows are those that have ended, the latest first; nil for none.
+func (s *State) PastRows() []PastRow {
+	var out []PastRow
+	for i := range s.recent {
+		out = append(out, s.recent[i].Row())
+	}
+	return out
+}
+
+// stamp writes a time as results show it: UTC, RFC 3339, microseconds.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
