@@ -38,9 +38,5 @@
 // *PastEndError; a log without a file gives an error that is fs.ErrNotExist. A read
 // that eviction overtakes is an *EvictedError too, never zero bytes.
 //
-// A Follower reads along while the job writes. The writer tells it of new bytes
-// and waits for nothing: a follower that is slow finds more at its next look, and
-// what was evicted before that is an *EvictedError.
-//
-// One goroutine owns a Log; End, Start, Dropped and Follow may be called by any.
+// One goroutine owns a Log; End, Start and Dropped may be asked by any.
 package joblog

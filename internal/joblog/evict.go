@@ -57,7 +57,6 @@ func (l *Log) compactTo(base int64) error {
 	old, oldFile := l.f, l.file
 	l.f, l.file, l.base = f, file, base
 	l.start.Store(base)
-	l.follow.files.Add(1)
 	l.dirSync = false
 	if oldFile != l.path {
 		err = os.Remove(oldFile)

@@ -72,12 +72,6 @@ func TestFullDiskFromTheStart(t *testing.T) {
 	if n, err := l.Write(make([]byte, 10_000)); err == nil || n != 0 || l.Start() != 10_000 {
 		t.Fatal(n, err, l.Start())
 	}
-	f := l.Follow(0)
-	defer f.Close()
-	_, _, err := f.Read(t.Context(), make([]byte, 10))
-	if e, ok := errors.AsType[*EvictedError](err); !ok || e.Start != 10_000 {
-		t.Errorf("a follower of nothing: %v", err)
-	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
@@ -88,39 +82,6 @@ func TestFullDiskFromTheStart(t *testing.T) {
 	}
 	if c, err := Window(path, 10_000, 20_000); err != nil || !bytes.Equal(c.Data, pattern(10_000, 20_000)) {
 		t.Fatal(err)
-	}
-}
-
-// A follower passes over what a full disk did not take, and loses nothing else.
-func TestFollowFullDisk(t *testing.T) {
-	dir := smallDisk(t, "1m")
-	l := Create(filepath.Join(dir, "j.log"), 64<<20)
-	put(t, l, pattern(0, 300_000))
-	ballast := filepath.Join(dir, "ballast")
-	if err := os.WriteFile(ballast, make([]byte, 2<<20), 0o600); !errors.Is(err, unix.ENOSPC) {
-		t.Fatalf("disk is not full: %v", err)
-	}
-	n, err := l.Write(pattern(300_000, 900_000))
-	if !errors.Is(err, unix.ENOSPC) {
-		t.Fatal(err)
-	}
-	f := l.Follow(0)
-	defer f.Close()
-	buf := make([]byte, 1<<20)
-	stored := 300_000 + n
-	if off, n, err := f.Read(t.Context(), buf); off != 0 || n < stored || err != nil {
-		t.Fatalf("%d bytes at %d: %v", n, off, err)
-	}
-	if !bytes.Equal(buf[:stored], pattern(0, int64(stored))) {
-		t.Error("bytes before the gap differ")
-	}
-	if err := os.Remove(ballast); err != nil {
-		t.Fatal(err)
-	}
-	put(t, l, pattern(900_000, 910_000))
-	if off, n, err := f.Read(t.Context(), buf); off > 900_000 || off <= 900_000-minBlock || off+int64(n) != 910_000 || err != nil ||
-		!bytes.Equal(buf[900_000-off:n], pattern(900_000, 910_000)) {
-		t.Errorf("%d bytes at %d: %v", n, off, err)
 	}
 }
 

@@ -34,8 +34,6 @@ type Log struct {
 	gapped  bool   // bytes were dropped since the last stored byte
 
 	start, end, dropped atomic.Int64
-
-	follow followers
 }
 
 // Create prepares a log that keeps the newest limit bytes (0: DefaultCap; never
@@ -71,7 +69,6 @@ func (l *Log) Write(p []byte) (n int, err error) {
 			err = fmt.Errorf("write job output %s: %w", l.path, perr)
 		}
 	}
-	l.follow.tell()
 	return n, err
 }
 
@@ -118,7 +115,6 @@ func (l *Log) open() error {
 		return err
 	}
 	l.f = f
-	l.follow.files.Add(1)
 	l.block = blockSize(f, l.cap)
 	l.slack = l.cap / 64 &^ (l.block - 1)
 	return nil
@@ -159,8 +155,6 @@ func (l *Log) Sync() error {
 // Close ends writing. Bytes dropped at the very end are counted in the file's
 // size, so that End can be told from the file.
 func (l *Log) Close() error {
-	defer l.follow.tell()
-	defer l.follow.closed.Store(true)
 	if l.f == nil {
 		return nil
 	}
