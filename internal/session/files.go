@@ -180,8 +180,12 @@ func (w *work) filesDone(in FilesDone) {
 	if in.Seen != nil {
 		w.emit(*in.Seen)
 	}
-	if w.facts.Full != "" && len(in.Text) > fullResult {
-		w.refuse(c, fault.New(fault.StateFull, "%s: it was done, and the filesystem of %s is full, so its result of %d bytes could not be recorded", c.Name, w.facts.Full, len(in.Text)))
+	if n := len(in.Text) + len(in.Data); w.facts.Full != "" && n > fullResult {
+		end := "was done"
+		if in.IsError {
+			end = "failed"
+		}
+		w.refuse(c, fault.New(fault.StateFull, "%s: it %s, and the filesystem of %s is full, so its result of %d bytes could not be recorded", c.Name, end, w.facts.Full, n))
 	} else {
 		w.emit(transcript.Answered{Call: c.ID, Name: c.Name, IsError: in.IsError, Text: in.Text, Data: json.RawMessage(in.Data)})
 	}

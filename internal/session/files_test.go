@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"evener/internal/fault"
+	"evener/internal/transcript"
 )
 
 // What a session knows of a file is what its events say, and decides what may be
@@ -102,6 +103,47 @@ func TestCheckFiles(t *testing.T) {
 		got := CheckFiles(c.call)
 		if (got == nil) != (c.want == "") || got != nil && (!strings.Contains(got.Text, c.want) || len(got.Text) > 300) {
 			t.Errorf("%T%+.80v: %v, want %s", c.call, c.call, got, c.want)
+		}
+	}
+}
+
+// While the disk is full a long result is not recorded, and what became of the
+// call is said in its place. What was seen of the file is recorded in any case.
+func TestFilesResultWhileFull(t *testing.T) {
+	long, data := strings.Repeat("x", fullResult), []byte(`{"path":"a"}`)
+	seen := &FileSeen{Path: "/f", By: FileWritten, Size: 1, Time: 1, SHA256: "a", Lines: 1}
+	for _, c := range []struct {
+		name string
+		full string
+		in   FilesDone
+		want string // the beginning of the result
+	}{
+		{"long", "", FilesDone{Text: long, Data: data}, "xxx"},
+		{"long and full", "/state", FilesDone{Text: long, Data: data, Seen: seen}, "state_full: write_file: it was done, and the filesystem of /state is full, so its result of 4108 bytes could not be recorded"},
+		{"long data and full", "/state", FilesDone{Text: "x", Data: []byte(`"` + long + `"`)}, "state_full: write_file: it was done, "},
+		{"a long error and full", "/state", FilesDone{Text: long + "x", IsError: true}, "state_full: write_file: it failed, and the filesystem of /state is full, so its result of 4097 bytes "},
+		{"the most and full", "/state", FilesDone{Text: long[:fullResult-len(data)], Data: data}, "xxx"},
+	} {
+		s := with(t, run(OneShot), TurnStarted{1, UserTurn}, Requested{Turn: 1, Request: 1},
+			transcript.AssistantSaid{Turn: 1, Request: 1, Calls: []transcript.Call{{ID: "c", Name: "write_file"}}})
+		c.in.Call = "c"
+		step, err := Decide(s, nil, Facts{Now: now, Full: c.full, Room: 1 << 20}, c.in)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		kept := false
+		for _, e := range step.Events {
+			switch e := e.(type) {
+			case transcript.Answered:
+				if !strings.HasPrefix(e.Text, c.want) {
+					t.Errorf("%s: %.150q", c.name, e.Text)
+				}
+			case FileSeen:
+				kept = true
+			}
+		}
+		if kept != (c.in.Seen != nil) {
+			t.Errorf("%s: what was seen is recorded: %v", c.name, kept)
 		}
 	}
 }

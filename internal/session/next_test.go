@@ -126,3 +126,49 @@ func TestJobsOverdue(t *testing.T) {
 		}
 	}
 }
+
+// Who is asked once more for a report with output: a run that must answer with
+// one and has none that counts. A turn that notices started is no new question,
+// so an answer that fits stands.
+func TestRemind(t *testing.T) {
+	fits, unfit := &Answer{Reported: true}, &Answer{Reported: true, Violations: []string{"no"}}
+	for _, c := range []struct {
+		name     string
+		kind     TurnKind
+		schema   string
+		answer   *Answer
+		delegate bool
+		reminded bool
+		want     bool
+	}{
+		{"a prompt", UserTurn, "{}", nil, false, false, true},
+		{"a prompt after one that was answered", UserTurn, "{}", fits, false, false, true},
+		{"a prompt, no schema", UserTurn, "", nil, false, false, false},
+		{"a prompt, asked already", UserTurn, "{}", nil, false, true, false},
+		{"a prompt, of a delegate", UserTurn, "{}", nil, true, false, false},
+		{"a notice, nothing said yet", NotificationTurn, "{}", nil, false, false, true},
+		{"a notice, bare text so far", NotificationTurn, "{}", &Answer{Text: "words"}, false, false, true},
+		{"a notice, an answer that does not fit", NotificationTurn, "{}", unfit, false, false, true},
+		{"a notice, an answer that fits", NotificationTurn, "{}", fits, false, false, false},
+		{"an announcement, an answer that fits", AnnouncementTurn, "{}", fits, false, false, false},
+		{"an announcement, nothing said yet", AnnouncementTurn, "{}", nil, false, false, true},
+	} {
+		r := run(Living)
+		if c.schema != "" {
+			r.OutputSchema = []byte(c.schema)
+		}
+		s := with(t, r, TurnStarted{1, c.kind}, Requested{Turn: 1, Request: 1})
+		s.Run.Answer, s.Turn.Reminded = c.answer, c.reminded
+		if c.delegate {
+			s.Delegate, s.Root = "dlg_x", "other"
+		}
+		step, err := Decide(s, nil, Facts{Now: now}, Replied{Request: 1, Reply: transcript.AssistantSaid{Text: "words"}})
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		got := slices.ContainsFunc(step.Events, func(e Event) bool { return e.Kind() == "transcript.user" })
+		if got != c.want {
+			t.Errorf("%s: reminded %v", c.name, got)
+		}
+	}
+}
