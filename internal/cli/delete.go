@@ -112,7 +112,11 @@ func (e *env) delete(home store.Home, cfg config.Config, s id.Session) error {
 			}
 		}
 	} else { // damaged, or without a journal
-		if root := home.RootOf(s); root != s {
+		root, err := home.TreeOf(s)
+		switch {
+		case err != nil:
+			return err
+		case root != s:
 			return notRoot(s, root)
 		}
 		if below, err = home.Below(s); err != nil {

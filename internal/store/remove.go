@@ -51,17 +51,26 @@ func (h Home) Remove(root id.Session, below []id.Session) error {
 	return h.finish(root, below)
 }
 
-// Below lists the sessions of a root's delegates by their summaries, for where
-// the root's own record cannot tell.
+// Below lists the sessions of a root's delegates by their own records or
+// summaries, for where the root's own record cannot tell.
 func (h Home) Below(root id.Session) ([]id.Session, error) {
 	list, err := h.List()
 	var below []id.Session
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range list {
-		if s.Root == root && s.Session != root {
+		of := s.Root
+		if s.Err != nil {
+			if of, err = h.TreeOf(s.Session); err != nil {
+				return nil, err
+			}
+		}
+		if of == root && s.Session != root {
 			below = append(below, s.Session)
 		}
 	}
-	return below, err
+	return below, nil
 }
 
 // RootOf is the root of a session by its summary: itself where there is none.
