@@ -10,8 +10,9 @@ import (
 )
 
 // Printable returns s as valid UTF-8: invalid bytes become U+FFFD, control
-// characters other than newline and tab are written as \xNN (or \r), those that
-// turn the direction of writing as \u{NNNN}, and \r\n reads as \n.
+// characters other than newline and tab are written as \xNN (or \r), those
+// beyond ASCII and those that turn the direction of writing as \u{NNNN}, since
+// \x85 would name a byte that is not there; \r\n reads as \n.
 func Printable(s string) string {
 	if plain(s) {
 		return s
@@ -26,10 +27,10 @@ func Printable(s string) string {
 		case r == '\r' && i+1 < len(s) && s[i+1] == '\n':
 		case r == '\r':
 			b.WriteString(`\r`)
+		case r >= 0x80 && control(r), bidi(r):
+			fmt.Fprintf(&b, `\u{%04x}`, r)
 		case control(r):
 			fmt.Fprintf(&b, `\x%02x`, r)
-		case bidi(r):
-			fmt.Fprintf(&b, `\u{%04x}`, r)
 		default:
 			b.WriteRune(r)
 		}

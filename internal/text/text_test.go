@@ -17,7 +17,7 @@ func TestPrintable(t *testing.T) {
 		{"end\r", `end\r`},
 		{"\x1b[31mred\x00", `\x1b[31mred\x00`},
 		{"del\x7f", `del\x7f`},
-		{"c1\u0085\u009b", `c1\x85\x9b`}, // terminals obey these too
+		{"c1\u0085\u009b", `c1\u{0085}\u{009b}`}, // terminals obey these too
 		{"rm \u202e#\u2066x\u2069\u200e\u200f\u061c", `rm \u{202e}#\u{2066}x\u{2069}\u{200e}\u{200f}\u{061c}`},
 		{"\u202a\u202d", `\u{202a}\u{202d}`},
 		{"joined \u200d, spaced \u2029\u2065", "joined \u200d, spaced \u2029\u2065"},
