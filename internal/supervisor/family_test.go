@@ -27,6 +27,7 @@ type parent struct {
 	child func(ctx context.Context, said string) (model.Reply, error)
 	root  id.Session
 	calls int
+	rest  int64 // idle_release_ms
 }
 
 func (p *parent) Complete(ctx context.Context, r model.Request, _ func(model.Progress)) (model.Reply, error) {
@@ -82,6 +83,7 @@ func family(t *testing.T, p *parent, turns int64) *harness {
 	h.Start()
 	in := h.prompt(t.TempDir())
 	in.Limits.MaxTurns, in.Limits.MaxSubagentDepth, in.Limits.MaxConcurrentDelegates = turns, 2, 50
+	in.Limits.IdleReleaseMS = p.rest
 	in.Limits.AttentionDriveLimit, in.Limits.AttentionDriveTimeoutMS = 8, 300_000
 	if err := h.Ask(in); err != nil {
 		t.Fatal(err)
@@ -164,6 +166,56 @@ func TestSendsRaceTheEnd(t *testing.T) {
 			t.Errorf("%s stands %d times in the delegate's conversation", m, said[m])
 		}
 	}
+}
+
+// A delegate that is let go as soon as it is idle is taken back for each of its
+// runs: whatever of the two comes first, every request of it has all that was said.
+//
+// clause: JC-667
+func TestLetGoRacesSends(t *testing.T) {
+	const sends = 60
+	p := &parent{rest: 1}
+	n, d := 0, ""
+	p.child = func(ctx context.Context, said string) (model.Reply, error) {
+		for i := 1; strings.Contains(said, fmt.Sprintf("msg-%d.", i+1)); i++ {
+			if !strings.Contains(said, fmt.Sprintf("msg-%d.", i)) || !strings.Contains(said, "brief") {
+				t.Errorf("a request of the delegate lacks what was said before message %d", i+1)
+			}
+		}
+		return report(fmt.Sprint(strings.Count(said, "msg-"))), nil
+	}
+	looking := 0
+	p.next = func(last map[string]any, text string) *model.Call {
+		if looking > 0 { // until it is let go
+			o, _ := last["occupancy"].(map[string]any)
+			if looking++; o["retained_terminal"] != 0.0 && looking < 10_000 {
+				return call("job_status", map[string]any{"target": d})
+			}
+			if looking, n = 0, n+1; o["retained_terminal"] != 0.0 {
+				t.Errorf("it was never let go: %s", text)
+			}
+			return call("delegate_send", map[string]any{"to": d, "message": fmt.Sprintf("msg-%d.", n-1), "max_wait_ms": 60_000})
+		}
+		switch {
+		case n == 1:
+			d, _ = last["delegate_id"].(string)
+		case n > 1 && last["output"] != fmt.Sprint(n-1):
+			t.Errorf("after %d messages it says %s", n-1, text)
+		}
+		switch {
+		case n == 0:
+			n++
+			return call("delegate", map[string]any{"prompt": "brief"})
+		case n > sends:
+			return nil
+		case n%6 == 5:
+			looking++
+			return call("job_status", map[string]any{"target": d})
+		}
+		n++
+		return call("delegate_send", map[string]any{"to": d, "message": fmt.Sprintf("msg-%d.", n-1), "max_wait_ms": 60_000})
+	}
+	settledOnce(t, family(t, p, 100_000))
 }
 
 // Stops that race starts: every one is accounted for, and the delegate stays usable.

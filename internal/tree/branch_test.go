@@ -35,21 +35,32 @@ type branch struct {
 	restored int // conversations that were taken back
 }
 
+// newBranch takes up what is on the disk, as a new process does.
 func newBranch(t *testing.T, disk []record) *branch {
-	b := &branch{t: t, state: tree.New(root), now: began.Add(time.Duration(len(disk)) * time.Hour), mint: uint32(len(disk)) << 8, requests: map[id.Session]int64{}, timers: map[string]time.Time{}}
+	t.Helper()
+	b := &branch{t: t, state: folded(t, disk), disk: slices.Clone(disk), now: began.Add(time.Duration(len(disk)) * time.Hour), mint: uint32(len(disk)) << 8,
+		requests: map[id.Session]int64{}, timers: map[string]time.Time{}}
+	for d := range b.state.Delegates.All {
+		b.state.ReleaseCold(d)
+	}
+	return b
+}
+
+func folded(t *testing.T, disk []record) *tree.State {
+	t.Helper()
+	s := tree.New(root)
 	for _, r := range disk {
-		b.disk = append(b.disk, r)
 		err := error(nil)
 		if r.journal == "" {
-			err = b.state.ApplyTree(r.step, r.at, r.events)
+			err = s.ApplyTree(r.step, r.at, r.events)
 		} else {
-			err = b.state.Apply(r.journal, r.step, r.at, r.events)
+			err = s.Apply(r.journal, r.step, r.at, r.events)
 		}
 		if err != nil {
 			t.Fatalf("the disk does not fold: %v", err)
 		}
 	}
-	return b
+	return s
 }
 
 // take decides an input and all that follows from it.
@@ -78,7 +89,7 @@ func (b *branch) take(s id.Session, in session.Input) {
 				b.timers[x.Key] = b.now.Add(x.After)
 			case effect.RestoreSession:
 				b.restored++
-				if err := b.state.Sessions[e.Session].Transcript.Restore(newBranch(b.t, b.disk).state.Sessions[e.Session].Transcript); err != nil {
+				if err := b.state.Sessions[e.Session].Transcript.Restore(folded(b.t, b.disk).Sessions[e.Session].Transcript); err != nil {
 					b.t.Fatal(err)
 				}
 			}

@@ -3,9 +3,11 @@ package tree_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"evener/internal/delegate"
 	"evener/internal/id"
 	"evener/internal/model"
 	"evener/internal/session"
@@ -105,7 +107,7 @@ func crashed(t *testing.T, disk []record, before []transcript.Entry) {
 
 func checkFork(t *testing.T, b *branch, before []transcript.Entry) {
 	t.Helper()
-	child := b.state.Sessions[forkedChild]
+	child := folded(t, b.disk).Sessions[forkedChild]
 	all := child.Transcript.Entries
 	if len(all) <= len(before) {
 		t.Fatalf("it has %d entries of %d", len(all), len(before))
@@ -114,6 +116,15 @@ func checkFork(t *testing.T, b *branch, before []transcript.Entry) {
 		if !reflect.DeepEqual(all[i], e) {
 			t.Errorf("entry %d is %+v, of the owner %+v", i, all[i], e)
 		}
+	}
+	replies := int64(0)
+	for _, e := range before {
+		if e.Assistant != nil {
+			replies++
+		}
+	}
+	if child.Fork.Requests != replies {
+		t.Errorf("it counts %d requests of %d", child.Fork.Requests, replies)
 	}
 	own := child.Own()
 	if len(own) == 0 || !strings.HasPrefix(own[0].Text, "So far this was the conversation of your parent agent, a copy. Your own assignment:\nIts brief.") || !strings.Contains(own[0].Text, "Do one.") {
@@ -130,6 +141,83 @@ func checkFork(t *testing.T, b *branch, before []transcript.Entry) {
 	}
 	if f := child.Fork; f.Parent != root || f.How != session.ForkContext || f.Entries != int64(len(before)) || f.Divergence != b.state.Session().Turns+1 && child.Run.Generation == 1 && b.state.Session().Run.N == 1 {
 		t.Errorf("forked as %+v", f)
+	}
+}
+
+// An owner that is at rest when the copy is made after two crashes is in memory for
+// that: the first lost its run and the beginning of its delegate, the second the
+// restart before the copy.
+func TestForkContextOwnerAtRest(t *testing.T) {
+	b := newBranch(t, nil)
+	b.take(root, session.Prompt{Text: "parent words", Mode: session.OneShot, Limits: familyLimits, Context: told, Create: &session.Created{Session: root, Root: root, Dir: "/w"}})
+	b.reply(root, "", `delegate {"prompt":"Coordinate."}`)
+	owner := id.MintSession(began, id.Entropy{7})
+	b.prepared(root, owner, told.Model, "delegate", "tasks")
+	b.reply(owner, "thoughts", `tasks {"operation":"list"}`)
+	before := b.state.Sessions[owner].Transcript.Entries
+	before = before[:len(before):len(before)]
+	b.reply(owner, "", forkCall)
+	b.prepared(owner, forkedChild, told.Model)
+	first := slices.IndexFunc(b.disk, func(r record) bool { return r.journal == forkedChild })
+	b = newBranch(t, b.disk[:first])
+	b.take(root, b.found())
+	ended := slices.IndexFunc(b.disk, func(r record) bool { return finishedOf(r, owner) })
+	b = newBranch(t, b.disk[:ended+1])
+	b.take(root, b.found())
+	all := folded(t, b.disk).Sessions[forkedChild].Transcript.Entries
+	if len(all) != len(before)+1 || !reflect.DeepEqual(all[:len(before)], before) {
+		t.Errorf("it begins with %d entries of %d", len(all), len(before))
+	}
+}
+
+// finishedOf tells the lines of the tree that end the run of a delegate.
+func finishedOf(r record, s id.Session) bool {
+	for _, e := range r.events {
+		if f, ok := e.(delegate.Finished); ok && f.Delegate == id.DelegateOf(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// A piece of the copy that stands there already is not written again: a full disk
+// has a batch decided twice.
+func TestInheritTwice(t *testing.T) {
+	b := toldMuch(t)
+	b.reply(root, "", forkCall)
+	b.prepared(root, forkedChild, told.Model)
+	from := slices.IndexFunc(b.disk, func(r record) bool { return r.journal == forkedChild })
+	var pieces []session.Inherit
+	n := int64(0)
+	for _, r := range b.disk[from:] {
+		if r.journal != forkedChild {
+			continue
+		}
+		in := session.Inherit{From: n}
+		for _, e := range r.events {
+			switch e := e.(type) {
+			case session.Created:
+				in.Create = &e
+			case session.Forked:
+				in.Fork = &e
+			case transcript.Inherited:
+				in.Entries = append(in.Entries, e)
+			}
+		}
+		n += int64(len(in.Entries))
+		if len(in.Entries) > 0 {
+			pieces = append(pieces, in)
+		}
+	}
+	b = newBranch(t, b.disk[:from])
+	for i, in := range pieces {
+		for again := range 2 {
+			lines := len(b.disk)
+			b.take(forkedChild, in)
+			if wrote := len(b.disk) - lines; wrote != 1-again {
+				t.Errorf("piece %d of %d, time %d: %d lines", i, len(pieces), again, wrote)
+			}
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"evener/internal/id"
 	"evener/internal/session"
 	"evener/internal/transcript"
+	"evener/internal/tree"
 )
 
 // kept is a root whose delegates may stay in memory so many at a time.
@@ -222,6 +223,7 @@ func TestIdleReleaseSubtree(t *testing.T) {
 	b.exit(j)
 	b.report(leaf)
 	b.report(top)
-	b.pass(time.Minute)
+	b.now = b.now.Add(time.Minute)
+	b.take(root, tree.TimerFired{Key: "tree:release:" + string(id.DelegateOf(top))})
 	b.want("all of it rests", b.here(top, leaf), false, false)
 }
