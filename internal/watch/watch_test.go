@@ -17,7 +17,7 @@ const (
 
 func n(v int64) *int64 { return &v }
 
-// clause: JC-218 JC-229 JC-231 JC-234 JC-235 JC-239 JC-240 JC-241 JC-242 JC-243 JC-302 JC-306 JC-307 JC-308 JC-309 JC-310 JC-311 JC-328 JC-399 JC-400
+// clause: JC-218 JC-232 JC-233 JC-229 JC-231 JC-234 JC-235 JC-239 JC-240 JC-241 JC-242 JC-243 JC-302 JC-306 JC-307 JC-308 JC-309 JC-310 JC-311 JC-328 JC-399 JC-400
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		what string
