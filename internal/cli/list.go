@@ -20,8 +20,8 @@ var sessionsCommand = command{
 }
 
 var jobsCommand = command{
-	name: "jobs", args: "[--json] [SESSION]", summary: "the jobs of a session, by default the latest one",
-	help: "With --json each job is one line: its durable record. A job that is running in a\nsession which no process holds was lost; resuming the session settles it.",
+	name: "jobs", args: "[--json] [SESSION]", summary: "the jobs and watches of a session, by default the latest one",
+	help: "Watches follow the jobs: the active ones, then those that have ended in the latest\nprocess, with their source, the frames delivered and the condition.\nWith --json each job is one line: its durable record. A job that is running in a\nsession which no process holds was lost; resuming the session settles it.",
 }
 
 func init() {
@@ -157,6 +157,14 @@ func runJobs(e *env, args []string) int {
 			continue
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\n", r.Job, r.Status, r.Reason, r.OutputBytes, oneLine(r.Description, r.Command))
+	}
+	if !*asJSON {
+		for _, x := range s.Watches.Rows() {
+			fmt.Fprintf(tw, "%s\twatching\t%s\t%d\t%s\n", x.ID, x.Source, x.Deliveries, oneLine(x.Condition, ""))
+		}
+		for _, x := range s.Watches.PastRows() {
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\n", x.ID, x.EndReason, x.Source, x.Deliveries, oneLine(x.Condition, ""))
+		}
 	}
 	tw.Flush()
 	return exitOK

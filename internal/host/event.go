@@ -106,6 +106,8 @@ type notice struct {
 	Job      id.Job          `json:"job_id,omitempty"`      // whose end it tells
 	Delegate id.Delegate     `json:"delegate_id,omitempty"` // or who sent it
 	Kind     attention.Class `json:"kind,omitempty"`        // then: report, update or quiet
+	Watch    id.Watch        `json:"watch_id,omitempty"`    // or whose frame it is
+	Replaces string          `json:"replaces,omitempty"`    // a notice of the watch that no request had carried yet
 }
 
 // Projector makes events of writes, in order. It remembers only what later
@@ -266,6 +268,8 @@ func (p *Projector) project(s id.Session, e session.Event, line []session.Event)
 		return p.answered(s, e)
 	case attention.Armed:
 		return "NOTIFICATION", notice{ID: e.ID, Job: e.Source}
+	case attention.WatchArmed:
+		return "NOTIFICATION", notice{ID: e.ID, Watch: e.Watch, Replaces: e.Replaces}
 	case attention.DelegateArmed:
 		return "NOTIFICATION", notice{ID: e.ID, Delegate: e.Delegate, Kind: e.Class}
 	case job.Intended:
