@@ -13,25 +13,27 @@ import (
 	"evener/internal/regular"
 	"evener/internal/session"
 	"evener/internal/text"
+	"evener/internal/tree"
 )
 
 // Meta is a session's summary for listings: derived from the journal, rebuilt
 // whenever it is missing or names another journal size.
 type Meta struct {
-	Session     id.Session `json:"session_id"`
-	Root        id.Session `json:"root_session_id"`
-	Parent      id.Session `json:"parent_session_id,omitempty"` // of a delegate the owner, of another session whose conversation it begins with
-	Divergence  int64      `json:"divergence_turn,omitempty"`   // its first turn of its own, then
-	Dir         string     `json:"dir"`
-	Model       string     `json:"model"`
-	Created     time.Time  `json:"created_at"`
-	Last        time.Time  `json:"last_activity"`
-	Title       string     `json:"title"` // beginning of the first prompt
-	Turns       int64      `json:"turns"`
-	Jobs        int        `json:"jobs"`
-	Outcome     string     `json:"outcome"` // of the latest run; "open" while it is not ended
-	Archived    bool       `json:"archived,omitempty"`
-	JournalSize int64      `json:"journal_bytes"`
+	Session     id.Session   `json:"session_id"`
+	Root        id.Session   `json:"root_session_id"`
+	Parent      id.Session   `json:"parent_session_id,omitempty"` // of a delegate the owner, of another session whose conversation it begins with
+	Divergence  int64        `json:"divergence_turn,omitempty"`   // its first turn of its own, then
+	Dir         string       `json:"dir"`
+	Model       string       `json:"model"`
+	Created     time.Time    `json:"created_at"`
+	Last        time.Time    `json:"last_activity"`
+	Title       string       `json:"title"` // beginning of the first prompt
+	Turns       int64        `json:"turns"`
+	Jobs        int          `json:"jobs"`
+	Outcome     string       `json:"outcome"` // of the latest run; "open" while it is not ended
+	Archived    bool         `json:"archived,omitempty"`
+	ObservedBy  []id.Session `json:"observed_by,omitempty"` // the sessions of its tree that ever watched it, but for its jobs
+	JournalSize int64        `json:"journal_bytes"`
 }
 
 // OfDelegate reports whether the session belongs to another one's tree.
@@ -54,6 +56,19 @@ func metaOf(s *session.State, size int64) Meta {
 	return m
 }
 
+// observers are the other sessions of a tree that ever watched one of them. No
+// watch takes one away: what is derived from the journals only grows.
+func observers(t *tree.State, s id.Session) []id.Session {
+	var out []id.Session
+	for other, state := range t.Sessions {
+		if other != s && slices.Contains(state.Watches.Observed(), s) {
+			out = append(out, other)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 func (h Home) metaPath(s id.Session) string { return filepath.Join(h.Dir(s), "meta.json") }
 
 // summarise writes the summaries of the sessions that the tree's journals have
@@ -64,7 +79,7 @@ func (t *Tree) summarise() error {
 		if t.journals[s] == nil || state.ID == "" {
 			continue
 		}
-		if err := t.Home.writeMeta(state); err != nil && first == nil {
+		if err := t.Home.writeMeta(state, observers(t.State, s)); err != nil && first == nil {
 			first = fmt.Errorf("the summary of session %s could not be written: %w", s, err)
 		}
 	}
@@ -73,15 +88,17 @@ func (t *Tree) summarise() error {
 
 // writeMeta is not synced: it is derived, and a listing makes it again where it
 // is missing or is no longer what it was.
-func (h Home) writeMeta(s *session.State) error {
+func (h Home) writeMeta(s *session.State, by []id.Session) error {
 	info, err := os.Stat(h.Journal(s.ID))
 	if err != nil {
 		return err
 	}
-	if m, ok := h.readMeta(s.ID); ok && m.JournalSize == info.Size() {
+	if m, ok := h.readMeta(s.ID); ok && m.JournalSize == info.Size() && slices.Equal(m.ObservedBy, by) {
 		return nil
 	}
-	b, err := json.Marshal(metaOf(s, info.Size()))
+	m := metaOf(s, info.Size())
+	m.ObservedBy = by
+	b, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
@@ -146,7 +163,11 @@ func (h Home) summary(s id.Session) Listed {
 	if err != nil {
 		return Listed{m, err} // of an older summary what never changes still holds: whose it is, and where
 	}
+	by := m.ObservedBy // of a delegate this is not in its own journal
 	m = metaOf(t.Session(), info.Size())
+	if m.ObservedBy = observers(t, s); len(m.ObservedBy) == 0 {
+		m.ObservedBy = by
+	}
 	if m.Session == "" { // a journal without a first decision
 		m.Session, m.Root, m.Outcome = s, s, "empty"
 	}

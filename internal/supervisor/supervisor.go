@@ -106,7 +106,7 @@ func New(o Options) (*Tree, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &Tree{
 		o: o, in: make(chan posted, 64), closing: make(chan string, 1), done: make(chan struct{}), result: make(chan error, 1), ctx: ctx, cancel: cancel,
-		searches: searches{byJob: map[id.Job][]*follower{}, ends: map[id.Job]session.Exited{}},
+		searches: searches{byJob: map[id.Job][]*follower{}, ends: map[id.Job]end{}},
 		requests: map[id.Session]request{}, preparing: map[callKey]context.CancelFunc{}, timers: map[timerKey]*time.Timer{},
 	}
 	host, err := proc.Open(proc.Options{Lock: o.Store.Lock, Env: o.Env, StopGrace: o.StopGrace, Post: t.fromProc})

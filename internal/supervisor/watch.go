@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"evener/internal/effect"
 	"evener/internal/id"
@@ -20,8 +22,18 @@ import (
 type searches struct {
 	mu    sync.Mutex
 	byJob map[id.Job][]*follower
-	ends  map[id.Job]session.Exited
+	ends  map[id.Job]end
 }
+
+// end is that of a job, which waits for the searches of its output.
+type end struct {
+	session.Exited
+	posted chan struct{} // closed with it
+}
+
+// endWait is how long it waits: a pattern may be so slow that the rest of the
+// output takes minutes, and a job that was stopped must not seem to run on.
+const endWait = 2 * time.Second
 
 // follower searches the output of one job for one watch, at its own pace and
 // from the log: the job knows nothing of it.
@@ -40,7 +52,7 @@ type follower struct {
 }
 
 // chunk is how much of a log a follower reads at a time, in bytes.
-const chunk = 256 << 10
+const chunk = 64 << 10
 
 // watchOutput begins a search.
 func (t *Tree) watchOutput(s id.Session, e effect.WatchOutput) {
@@ -79,7 +91,9 @@ func (t *Tree) exited(in session.Exited) {
 	t.searches.mu.Lock()
 	followers := t.searches.byJob[in.Job]
 	if len(followers) > 0 {
-		t.searches.ends[in.Job] = in
+		waits := end{in, make(chan struct{})}
+		t.searches.ends[in.Job] = waits
+		t.outside(func() { t.overdue(waits) })
 	}
 	for _, f := range followers {
 		f.over.Store(true)
@@ -89,6 +103,32 @@ func (t *Tree) exited(in session.Exited) {
 	if len(followers) == 0 {
 		t.tell(in.Job.Owner(), in)
 	}
+}
+
+// overdue posts an end that has waited long enough, and before it to the watches
+// that their search was not carried to the end.
+func (t *Tree) overdue(e end) {
+	timer := time.NewTimer(endWait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-e.posted:
+		return
+	case <-t.ctx.Done():
+		return
+	}
+	t.searches.mu.Lock()
+	_, waits := t.searches.ends[e.Job]
+	delete(t.searches.ends, e.Job)
+	late := slices.Clone(t.searches.byJob[e.Job])
+	t.searches.mu.Unlock()
+	if !waits {
+		return
+	}
+	for _, f := range late { // the create of one that is not active yet waits for its answer still
+		t.tell(f.session, session.WatchLost{Watch: f.order.Watch})
+	}
+	t.tell(e.Job.Owner(), e.Exited)
 }
 
 // searched takes a follower off; the last one posts the end that waits for it.
@@ -103,17 +143,18 @@ func (t *Tree) searched(f *follower) {
 		}
 	}
 	t.searches.byJob[j] = left
-	var end *session.Exited
+	var over *session.Exited
 	if len(left) == 0 {
 		delete(t.searches.byJob, j)
-		if in, waits := t.searches.ends[j]; waits {
-			end = &in
+		if e, waits := t.searches.ends[j]; waits {
+			over = &e.Exited
+			close(e.posted)
 			delete(t.searches.ends, j)
 		}
 	}
 	t.searches.mu.Unlock()
-	if end != nil {
-		t.tell(j.Owner(), *end)
+	if over != nil {
+		t.tell(j.Owner(), *over)
 	}
 }
 

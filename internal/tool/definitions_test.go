@@ -181,7 +181,7 @@ func TestSchemas(t *testing.T) {
 		same(t, p.Properties["operation"].Enum, []string{"list", "show", "add", "update"})
 		same(t, p.Properties["state"].Enum, []string{"pending", "in_progress", "done", "dropped"})
 	})
-	// clause: JC-217 JC-545
+	// clause: JC-217 JC-545 JC-216 JC-285 JC-671
 	t.Run("job_watch", func(t *testing.T) {
 		p := parameters(t, "job_watch")
 		same(t, keys(p), []string{"operation", "source", "watch_id", "output_match", "progress_interval_ms", "events", "event_filter", "every", "after_seconds", "repeat_seconds", "note"})

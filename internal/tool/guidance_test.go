@@ -113,7 +113,7 @@ func TestGuidance(t *testing.T) {
 		{"history stays", "job_stop", []string{`It deletes no output or history`}},
 		{"restart", jobsSection, []string{`Shell processes do not resume by themselves after a restart of Evener`, `stopped with reason runtime_lost`}},
 		{"refs", jobsSection, []string{`Job tools take a job_id, never a transcript_ref.`}},
-		{"output only", "read_transcript", []string{`A job: ref is shell output only.`, `Search is retrospective evidence.`, `it consumes and acknowledges nothing`}},
+		{"output only", "read_transcript", []string{`A job: ref is shell output only.`, `Search is retrospective evidence`, `it consumes and acknowledges nothing`}},
 		{"evidence", jobsSection, []string{`To see a job's stdout and stderr: read_transcript(transcript_ref="job:<job_id>").`}},
 		{"limits of stop", "job_stop", []string{`clamped to 1000..60000, negative ones refused. 0 or absent: return once the stop is signalled.`}},
 		{"limits of list", "job_list", []string{`1 or more; default 50; above 100 means 100`, `0 or more; default 0`}},
@@ -176,6 +176,27 @@ func TestGuidance(t *testing.T) {
 		{"refs are no targets, delegates", delegatesSection, []string{
 			`Control tools take dlg_..., never a transcript_ref.`, `delegate never continues a conversation that exists.`}},
 		{"refs are no targets, delegate", "delegate", []string{`An existing delegate goes on through delegate_send, never through delegate.`}},
+		// clause: JC-045
+		{"watches", "job_watch", []string{
+			`When output/event/progress conditions happen`, `self, parent (granted to a delegate by watch_parent), your own dlg_..., or a job_... of yours or below you.`}},
+		// clause: JC-046
+		{"what a source takes", "job_watch", []string{
+			`to the watcher that created the watch`, `A job_... takes output_match, progress_interval_ms and job.notification events; self, parent and dlg_... take events`}},
+		// clause: JC-051 JC-638
+		{"no watch of completion", "job_watch", []string{
+			`When output/event/progress conditions happen, deliver a bounded watch notification/frame to the watcher that created the watch.`,
+			`Not for completion: the end of a job or delegate is announced by itself.`}},
+		{"no watch of completion, prompt", jobsSection, []string{`It is not for completion.`}},
+		// clause: JC-005
+		{"timers", "job_watch", []string{`Clear timers no longer needed; read retained evidence when a frame alone cannot answer.`}},
+		// clause: JC-060
+		{"what to watch", jobsSection, []string{
+			`job_watch create with output_match for future output, progress_interval_ms for running jobs, after_seconds/repeat_seconds with a note to wake yourself`}},
+		// clause: JC-352
+		{"a future match", "read_transcript", []string{`Search is retrospective evidence; use job_watch(output_match=...) when a future match should wake you.`}},
+		// clause: JC-247
+		{"an observer's word", "delegate's communicate", []string{
+			`end_turn=false is an update that the parent receives and may be woken by: send one only when the parent needs to know something or act`}},
 		{"whole subtree", "job_stop", []string{`A delegate (dlg_...) is stopped with everything below it, always`}},
 		{"ends", "communicate", []string{`end_turn=true is your final report and ends the turn; end_turn=false is a checkpoint`}},
 	} {

@@ -177,7 +177,7 @@ func (w *Watch) EndFrame(reason string) string {
 		BudgetExhausted: fmt.Sprintf("it fired %d times, which is its budget. Create it again with a tighter condition: higher every or narrower output_match", w.Fires),
 		RuntimeLost:     "the process that held it is gone, and nothing is observed since. Create it again if it is still needed",
 		AutoRemoved:     "the run that it watched has ended. Create it again for the next run",
-		OutputLost:      "the output went past faster than it could be searched and what was not searched is not kept any more. Create it again to go on from here",
+		OutputLost:      "output came faster than it could be searched, and part of it was not. Search what is kept with read_transcript; create the watch again to go on from here",
 	}[reason]
 	return fmt.Sprintf(`<job-notification event="watch" job_type="watch" watch_id="%s" source="%s" status="ended" reason="%s">`+"\nThis watch (%s) has ended: %s.\n</job-notification>",
 		w.Watch, w.Config.Source, reason, text.Escape(text.Printable(w.Config.Condition())), why)

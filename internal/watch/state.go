@@ -3,6 +3,7 @@ package watch
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"evener/internal/id"
@@ -44,6 +45,8 @@ type State struct {
 	active []*Watch // in the order created
 	recent []Past   // the latest first
 	made   map[id.Watch]bool
+
+	observed []id.Session // that a watch ever had for its source, in the order of the first one
 }
 
 // New is a session without watches.
@@ -51,6 +54,9 @@ func New() State { return State{made: map[id.Watch]bool{}} }
 
 // Made reports whether an id was ever given to a watch.
 func (s *State) Made(x id.Watch) bool { return s.made[x] }
+
+// Observed are the sessions that a watch ever observed as a whole, as a parent or a delegate.
+func (s *State) Observed() []id.Session { return s.observed }
 
 // Active lists the active watches, the oldest first.
 func (s *State) Active() []*Watch { return s.active }
@@ -125,6 +131,10 @@ func (s *State) Apply(at time.Time, e Event) error {
 		}
 		s.made[e.Watch] = true
 		s.active = append(s.active, w)
+		whole := e.Config.Source == Parent || strings.HasPrefix(e.Config.Source, "dlg_")
+		if whole && !slices.Contains(s.observed, e.Manager) {
+			s.observed = append(s.observed, e.Manager)
+		}
 		return nil
 	case RecentCleared:
 		s.recent = nil
