@@ -12,6 +12,7 @@ import (
 	"evener/internal/session"
 	"evener/internal/store"
 	"evener/internal/text"
+	"evener/internal/watch"
 )
 
 var sessionsCommand = command{
@@ -162,7 +163,7 @@ func runJobs(e *env, args []string) int {
 		for _, x := range s.Watches.Rows() {
 			fmt.Fprintf(tw, "%s\twatching\t%s\t%d\t%s\n", x.ID, x.Source, x.Deliveries, oneLine(x.Condition, ""))
 		}
-		for _, x := range s.Watches.PastRows() {
+		for _, x := range s.Watches.PastRows(watch.MaxRecent) {
 			fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\n", x.ID, x.EndReason, x.Source, x.Deliveries, oneLine(x.Condition, ""))
 		}
 	}

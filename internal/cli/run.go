@@ -193,6 +193,7 @@ func limits(c config.Config) session.Limits {
 		MaxConcurrentDelegates: c.MaxConcurrentDelegates, AttentionDriveLimit: c.AttentionDriveLimit, AttentionDriveTimeoutMS: c.AttentionDriveTimeoutMS,
 		AttentionDrivePaceMS: c.AttentionDrivePaceMS, QuietWatchdogMS: c.QuietWatchdogMS,
 		MaxRetainedTerminal: c.MaxRetainedTerminal, IdleReleaseMS: c.IdleReleaseMS, RearmWatches: c.RearmWatches,
+		RecentWatches: c.RecentWatches, WatchFrameChars: c.WatchFrameChars,
 		WaitJobsMS: c.WaitJobsMS,
 	}
 }

@@ -63,6 +63,8 @@ type Config struct {
 	MaxRetainedTerminal     int64
 	IdleReleaseMS           int64
 	ResultSchemaBytes       int64
+	RecentWatches           int64
+	WatchFrameChars         int64
 	RearmWatches            bool
 	QuietWatchdogMS         int64
 

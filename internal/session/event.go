@@ -56,6 +56,8 @@ type Limits struct {
 	AttentionDrivePaceMS    int64 `json:"attention_drive_pace_ms,omitempty"`
 	MaxRetainedTerminal     int64 `json:"max_retained_terminal,omitempty"`
 	IdleReleaseMS           int64 `json:"idle_release_ms,omitempty"`
+	RecentWatches           int64 `json:"recent_watches,omitempty"`
+	WatchFrameChars         int64 `json:"watch_frame_chars,omitempty"`
 	RearmWatches            bool  `json:"rearm_watches,omitempty"`
 	QuietWatchdogMS         int64 `json:"quiet_watchdog_ms,omitempty"`
 }

@@ -56,7 +56,7 @@ func (s *State) List(all []job.Item, page job.Window, allowance int64, l Limits)
 	if allowance > 1 {
 		r.Allowance = allowance
 	}
-	r.WatchList = WatchList{s.Watches.Rows(), s.Watches.PastRows()}
+	r.WatchList = s.watchList()
 	return r, job.ListText(shown, len(all), page, int(l.JobListChars)) + r.WatchList.lines()
 }
 

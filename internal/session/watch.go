@@ -27,7 +27,7 @@ func (w *work) jobWatch(c transcript.Call, a WatchCall) bool {
 	case a.Source != "" || a.Operation == "list" && a.WatchID != "":
 		w.refuse(c, fault.Invalid("job_watch: %s takes no %s", a.Operation, map[bool]string{true: "source", false: "watch_id"}[a.Source != ""]))
 	case a.Operation == "list":
-		l := WatchList{w.s.Watches.Rows(), w.s.Watches.PastRows()}
+		l := w.s.watchList()
 		w.emit(transcript.Answered{Call: c.ID, Name: c.Name, Text: fmt.Sprintf("%d watches", len(l.Watches)) + l.lines(), Data: encode(l)})
 	case a.Operation == "inspect":
 		w.inspectWatch(c, id.Watch(a.WatchID))
@@ -41,6 +41,10 @@ func (w *work) jobWatch(c transcript.Call, a WatchCall) bool {
 type WatchList struct {
 	Watches []watch.Row     `json:"watches,omitempty"`
 	Recent  []watch.PastRow `json:"recent_watches,omitempty"`
+}
+
+func (s *State) watchList() WatchList {
+	return WatchList{s.Watches.Rows(), s.Watches.PastRows(s.Run.Limits.RecentWatches)}
 }
 
 // lines are the watches in the text of a listing.
@@ -323,7 +327,7 @@ func (w *work) caughtUp(c transcript.Call, config watch.Config, in WatchScanned)
 	}
 	x := watch.Watch{Created: watch.Created{Watch: in.Watch, Config: config}}
 	what := watch.OfMatches(config, watch.Owed{Count: 1, Excerpts: []string{in.Excerpt}})
-	w.emit(attention.WatchArmed{ID: x.NextDelivery(), Watch: in.Watch, Frame: x.Frame(x.NextDelivery(), 0, what)})
+	w.emit(attention.WatchArmed{ID: x.NextDelivery(), Watch: in.Watch, Frame: x.Frame(x.NextDelivery(), 0, what, w.s.Run.Limits.WatchFrameChars)})
 }
 
 // setWatchTimer starts the time until the next fire of a timer or of progress.

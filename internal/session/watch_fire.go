@@ -26,7 +26,7 @@ func (w *work) fire(x *watch.Watch, class watch.Class, count int64, excerpts []s
 	w.emit(e)
 	w.emit(attention.WatchArmed{
 		ID: e.Delivery, Watch: x.Watch, Replaces: e.Replaces, Depth: depth,
-		Frame: x.Frame(e.Delivery, depth, show(watch.Owed{Delivery: e.Delivery, Count: e.Count, Excerpts: e.Excerpts})),
+		Frame: x.Frame(e.Delivery, depth, show(watch.Owed{Delivery: e.Delivery, Count: e.Count, Excerpts: e.Excerpts}), w.s.Run.Limits.WatchFrameChars),
 	})
 }
 

@@ -154,8 +154,8 @@ func OfTerminal(status, reason string) What {
 }
 
 // Frame renders a frame of the watch. depth is how deep it stands in its own
-// influence: 0 is not at all.
-func (w *Watch) Frame(delivery string, depth int, what What) string {
+// influence: 0 is not at all. most bounds what it shows, in code points; 0 does not.
+func (w *Watch) Frame(delivery string, depth int, what What, most int64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<job-notification event="watch" job_type="watch" watch_id="%s" delivery_id="%s" source="%s"%s>`+"\n", w.Watch, delivery, w.Config.Source, what.attrs)
 	switch {
@@ -167,7 +167,11 @@ func (w *Watch) Frame(delivery string, depth int, what What) string {
 	if w.Config.Note != "" {
 		b.WriteString("note: " + text.Escape(text.Printable(w.Config.Note)) + "\n")
 	}
-	b.WriteString(strings.Join(what.lines, "\n") + "\n</job-notification>")
+	body := strings.Join(what.lines, "\n")
+	if most > 0 {
+		body, _ = text.Elide(body, int(most), func(n int) string { return fmt.Sprintf("\n… %d characters left out …\n", n) })
+	}
+	b.WriteString(body + "\n</job-notification>")
 	return b.String()
 }
 

@@ -9,8 +9,8 @@ import (
 	"evener/internal/id"
 )
 
-// recentLen is how many watches that have ended are listed.
-const recentLen = 16
+// MaxRecent bounds how many watches that have ended are kept, and listed.
+const MaxRecent = 100
 
 // Watch is one active watch.
 type Watch struct {
@@ -159,7 +159,7 @@ func (s *State) Apply(at time.Time, e Event) error {
 		s.active = slices.DeleteFunc(s.active, func(x *Watch) bool { return x == w })
 		if e.Reason != RuntimeLost {
 			s.recent = append([]Past{{*w, e.Reason, at}}, s.recent...)
-			s.recent = s.recent[:min(len(s.recent), recentLen)]
+			s.recent = s.recent[:min(len(s.recent), MaxRecent)]
 		}
 	default:
 		return fmt.Errorf("watch: unknown event %T", e)
@@ -250,10 +250,10 @@ func (s *State) Rows() []Row {
 	return out
 }
 
-// PastRows are those that have ended, the latest first; nil for none.
-func (s *State) PastRows() []PastRow {
+// PastRows are up to n of those that have ended, the latest first; nil for none.
+func (s *State) PastRows(n int64) []PastRow {
 	var out []PastRow
-	for i := range s.recent {
+	for i := range s.recent[:min(int64(len(s.recent)), n)] {
 		out = append(out, s.recent[i].Row())
 	}
 	return out

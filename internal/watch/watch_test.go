@@ -155,18 +155,18 @@ func TestFrames(t *testing.T) {
 	of := &Watch{Created: Created{Watch: "watch_1", Config: Config{Source: job1, OutputMatch: evil, ProgressMS: 1000, Note: evil}}}
 	total := int64(3)
 	for what, frame := range map[string]string{
-		"tool":      w.Frame("d", 0, OfEvent(Occurrence{Event: Tool, Tool: evil, Status: "ok", Arguments: evil}, 1)),
-		"said":      w.Frame("d", 0, OfEvent(Occurrence{Event: Communicate, Message: evil}, 3)),
-		"end":       w.Frame("d", 0, OfEvent(Occurrence{Event: Notification, Job: job1, Status: "completed", Reason: evil, Total: &total}, 1)),
-		"match":     of.Frame("d", 0, OfMatches(of.Config, Owed{Count: 2, Excerpts: []string{evil, evil}})),
-		"progress":  of.Frame("d", 0, OfProgress(of.Config, 1, 3, evil)),
-		"tick":      w.Frame("d", 0, OfTick(Config{AfterS: 60}, 1)),
-		"terminal":  w.Frame("d", 0, OfTerminal("failed", evil)),
+		"tool":      w.Frame("d", 0, OfEvent(Occurrence{Event: Tool, Tool: evil, Status: "ok", Arguments: evil}, 1), 0),
+		"said":      w.Frame("d", 0, OfEvent(Occurrence{Event: Communicate, Message: evil}, 3), 0),
+		"end":       w.Frame("d", 0, OfEvent(Occurrence{Event: Notification, Job: job1, Status: "completed", Reason: evil, Total: &total}, 1), 0),
+		"match":     of.Frame("d", 0, OfMatches(of.Config, Owed{Count: 2, Excerpts: []string{evil, evil}}), 0),
+		"progress":  of.Frame("d", 0, OfProgress(of.Config, 1, 3, evil), 0),
+		"tick":      w.Frame("d", 0, OfTick(Config{AfterS: 60}, 1), 0),
+		"terminal":  w.Frame("d", 0, OfTerminal("failed", evil), 0),
 		"spent":     w.EndFrame(BudgetExhausted),
 		"lost":      w.EndFrame(RuntimeLost),
 		"rearmed":   w.RearmedFrame(),
 		"runaway":   w.DropFrame(9),
-		"influence": w.Frame("d", 1, OfTick(Config{RepeatS: 60}, 2)),
+		"influence": w.Frame("d", 1, OfTick(Config{RepeatS: 60}, 2), 0),
 	} {
 		if strings.Count(frame, "<") != 2 || !strings.HasSuffix(frame, "\n</job-notification>") || strings.ContainsAny(frame, "\x1b\r") {
 			t.Errorf("%s: %q", what, frame)
@@ -175,15 +175,30 @@ func TestFrames(t *testing.T) {
 			t.Errorf("%s: %q", what, frame)
 		}
 	}
-	deep := w.Frame("d", 3, OfTick(Config{RepeatS: 60}, 2))
+	deep := w.Frame("d", 3, OfTick(Config{RepeatS: 60}, 2), 0)
 	if !strings.Contains(deep, ">\n↳ you're ~3 exchanges deep responding to your own influence — consider disengaging.\nnote: ") {
 		t.Error(deep)
 	}
-	match := of.Frame("d", 0, OfMatches(of.Config, Owed{Count: 7, Excerpts: []string{"a", "b"}}))
+	match := of.Frame("d", 0, OfMatches(of.Config, Owed{Count: 7, Excerpts: []string{"a", "b"}}), 0)
 	for _, part := range []string{"\n7 matches of ", "\nthe latest 2:\nexcerpt: a\nexcerpt: b\nread with: read_transcript(transcript_ref=\"job:" + job1 + "\")\n</job-notification>"} {
 		if !strings.Contains(match, part) {
 			t.Errorf("%s\nlacks %q", match, part)
 		}
+	}
+}
+
+// A frame shows so much and no more; it says what was left out, and stays closed.
+func TestFrameIsBounded(t *testing.T) {
+	w := &Watch{Created: Created{Watch: "watch_1", Config: Config{Source: Self, Events: []string{Any}}}}
+	what := OfEvent(Occurrence{Event: Communicate, Message: strings.Repeat("é", 9000)}, 1)
+	frame := w.Frame("d", 0, what, 300)
+	_, body, _ := strings.Cut(frame, ">\n")
+	body, closed := strings.CutSuffix(body, "\n</job-notification>")
+	if n := len([]rune(body)); !closed || n > 300 || n < 250 || !strings.Contains(body, " characters left out …") {
+		t.Errorf("%d characters: %s", n, frame)
+	}
+	if whole := w.Frame("d", 0, what, 0); len([]rune(whole)) < 4000 {
+		t.Errorf("without a bound: %d characters", len([]rune(whole)))
 	}
 }
 
@@ -229,11 +244,11 @@ func TestFold(t *testing.T) {
 	}
 	apply(Created{Watch: "watch_3", Config: Config{Source: Self, Events: []string{Any}}})
 	apply(Ended{Watch: "watch_3", Reason: RuntimeLost}) // is not listed
-	rows := s.PastRows()
+	rows := s.PastRows(16)
 	if len(rows) != 16 || rows[0].ID != "watch_b19" || rows[15].ID != "watch_b4" || rows[0].EndReason != OneShot {
 		t.Errorf("%d rows: %+v", len(rows), rows)
 	}
-	if apply(RecentCleared{}); s.PastRows() != nil {
+	if apply(RecentCleared{}); s.PastRows(16) != nil {
 		t.Error("the list of a new process is not empty")
 	}
 }
