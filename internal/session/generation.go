@@ -226,7 +226,8 @@ func (w *work) fence(in Fence) {
 	if slices.Contains(s.Stops, in.Stop) {
 		return
 	}
-	if !s.Run.Open && len(s.Live()) == 0 && len(s.Attention.Pending()) == 0 && len(s.Stops) == 0 {
+	watches := !in.Close && len(s.Watches.Active()) > 0 // would wake what was stopped
+	if !s.Run.Open && len(s.Live()) == 0 && len(s.Attention.Pending()) == 0 && len(s.Stops) == 0 && !watches {
 		w.signal(StopOver{Stop: in.Stop})
 		return
 	}
