@@ -222,7 +222,7 @@ func TestLetGoRacesSends(t *testing.T) {
 //
 // clause: JC-200 JC-613 JC-614
 func TestStopsRaceStarts(t *testing.T) {
-	const rounds = 250 // a start and a stop each
+	const rounds = 500 // a start and a stop each
 	p := &parent{}
 	n, d := 0, ""
 	p.child = func(ctx context.Context, said string) (model.Reply, error) {
