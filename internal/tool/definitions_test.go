@@ -189,7 +189,7 @@ func TestSchemas(t *testing.T) {
 		same(t, p.Properties["operation"].Enum, []string{"create", "list", "inspect", "clear"})
 		same(t, p.Properties["events"].Items.Enum, []string{"assistant.tool", "communicate", "job.notification", "*"})
 	})
-	// clause: JC-078 JC-081
+	// clause: JC-078 JC-081 JC-172
 	t.Run("delegate", func(t *testing.T) {
 		p := parameters(t, "delegate")
 		same(t, keys(p), []string{"prompt", "name", "task_list", "agent_type", "model", "reasoning_effort", "fork_context", "result_schema", "delegation_allowance", "watch_parent", "grant_tools", "isolation"})

@@ -26,7 +26,7 @@ func (b *branch) delegate(owner id.Session, n byte) (id.Session, transcript.Entr
 	b.t.Helper()
 	child := id.MintSession(began, id.Entropy{n})
 	b.reply(owner, "", `delegate {"prompt":"Brief."}`)
-	b.prepared(owner, child, told.Model, "shell", "delegate", "delegate_send")
+	b.prepared(owner, child, told.Model, "shell", "delegate", "delegate_send", "job_status")
 	return child, b.last(owner)
 }
 
