@@ -31,8 +31,15 @@ func TestParseSession(t *testing.T) {
 	}
 }
 
+// A job's id names its session, so the same random number makes another id in
+// another session, of this project or any.
+//
+// clause: JC-099
 func TestMintJob(t *testing.T) {
 	free := func(Job) bool { return false }
+	if other := MintSession(time.Unix(1, 0), Entropy{1}); MintJob(owner, 7, free) == MintJob(other, 7, free) {
+		t.Error("two sessions mint the same id")
+	}
 	a, b := MintJob(owner, 0, free), MintJob(owner, 1<<30-1, free)
 	if a != "job_"+Job(owner)+"000000" || b != "job_"+Job(owner)+"ZZZZZZ" {
 		t.Errorf("minted %s and %s", a, b)

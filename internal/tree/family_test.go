@@ -31,7 +31,7 @@ import (
 // happens, what was accepted is delivered once and in order, nothing waits for
 // ever, no slot leaks, and a restart that has nothing to say writes nothing.
 //
-// clause: JC-199 JC-200 JC-201 JC-542 JC-543 JC-570 JC-588 JC-590 JC-592 JC-593 JC-652 JC-653 RC-012 RC-021 RC-022
+// clause: JC-199 JC-200 JC-201 JC-542 JC-543 JC-570 JC-588 JC-590 JC-592 JC-593 JC-652 JC-653 RC-012 RC-021 RC-022 JC-121 JC-122
 func TestFamilies(t *testing.T) {
 	for range 5 { // of a hundred each
 		rapid.Check(t, anyFamily)
@@ -600,6 +600,7 @@ func (f *family) check() {
 			f.fatalf("the conversation of %s in memory is not what the disk folds to", f.name(name))
 		}
 	}
+	f.vocabulary()
 	owed := map[string]id.Session{} // delivery to its owner
 	queue := map[id.Delegate][]string{}
 	gone := map[string]bool{}
