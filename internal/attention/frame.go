@@ -72,7 +72,7 @@ func DelegateFrame(d id.Delegate, name string, c Class, body string) string {
 	fmt.Fprintf(&b, `<delegate-notification delegate_id="%s"`, d)
 	if c != Quiet {
 		if name != "" {
-			fmt.Fprintf(&b, ` name="%s"`, attr(name))
+			fmt.Fprintf(&b, ` name="%s"`, attr(text.Printable(name)))
 		}
 		fmt.Fprintf(&b, ` kind="%s"`, c)
 	}

@@ -22,7 +22,7 @@ var sessionsCommand = command{
 
 var jobsCommand = command{
 	name: "jobs", args: "[--json] [SESSION]", summary: "the jobs and watches of a session, by default the latest one",
-	help: "Watches follow the jobs: the active ones, then those that have ended in the latest\nprocess, with their source, the frames delivered and the condition.\nWith --json each job is one line: its durable record. A job that is running in a\nsession which no process holds was lost; resuming the session settles it.",
+	help: "SESSION may be the id of a delegate. Watches follow the jobs: the active ones, then those\nthat ended while the latest process ran, with their source, the frames delivered and the\ncondition. With --json each job is one line: its durable record. A job that is running, or\na watch that is active, in a session which no process holds was lost; resuming the session\nsettles it.",
 }
 
 func init() {
@@ -171,13 +171,17 @@ func runJobs(e *env, args []string) int {
 	return exitOK
 }
 
-// oneSession is the session that the arguments name, or the latest.
+// oneSession is the session that the arguments name, by its id or by the id of
+// the delegate whose it is, or the latest.
 func (e *env) oneSession(h store.Home, command string, args []string) (id.Session, int, bool) {
 	if len(args) > 1 {
 		return "", e.fail(exitUsage, "", "%s takes one session", command), false
 	}
 	if len(args) == 1 {
 		s, ok := id.ParseSession(args[0])
+		if d, isDelegate := id.ParseDelegate(args[0]); isDelegate { // named by its conversation
+			s, ok = d.Session(), true
+		}
 		if !ok || !h.Has(s) {
 			return "", e.fail(exitUsage, "", "no session %q in %s; evener sessions lists those there are", args[0], h.Sessions), false
 		}

@@ -9,16 +9,34 @@ import (
 	"evener/internal/effect"
 	"evener/internal/evidence"
 	"evener/internal/fault"
+	"evener/internal/id"
+	"evener/internal/job"
 	"evener/internal/session"
 	"evener/internal/tool"
 )
 
 var showCommand = command{
 	name: "show", args: "[flags] job:JOB_ID | local:SESSION_ID", summary: "the output of a job or the conversation of a session, as the model reads it",
-	help: "Of a job, without flags: the record and the newest output. --offset reads one raw page of\n16 KiB, --match searches complete lines (RE2) and goes on from --offset. Of a session: its\nnewest turns, long texts shortened. --range shows others, --expand one in full. --json\nprints the whole view.",
+	help: "The bare id of a job, a session or a delegate will do.\nOf a job, without flags: the record and the newest output. --offset reads one raw page of\n16 KiB, --match searches complete lines (RE2) and goes on from --offset. Of a session: its\nnewest turns, long texts shortened. --range shows others, --expand one in full. --json\nprints the whole view.",
 }
 
 func init() { showCommand.run = runShow }
+
+// refOf is the ref of what a person names: a ref, or the bare id of a job, of a
+// session or of a delegate.
+func refOf(name string) (string, bool) {
+	if strings.HasPrefix(name, "job:") || strings.HasPrefix(name, "local:") {
+		return name, true
+	}
+	if j, ok := id.ParseJob(name); ok {
+		return job.Ref(j), true
+	}
+	if d, ok := id.ParseDelegate(name); ok {
+		return "local:" + string(d.Session()), true
+	}
+	s, ok := id.ParseSession(name)
+	return "local:" + string(s), ok
+}
 
 func runShow(e *env, args []string) int {
 	fs := e.flags(showCommand)
@@ -40,10 +58,11 @@ func runShow(e *env, args []string) int {
 	if err != nil {
 		return e.failLoad(err)
 	}
-	if !strings.HasPrefix(rest[0], "job:") && !strings.HasPrefix(rest[0], "local:") {
+	ref, ok := refOf(rest[0])
+	if !ok {
 		return e.fail(exitUsage, "", "%q is no ref; use job:JOB_ID, as evener jobs lists them, or local:SESSION_ID, as evener sessions does", rest[0])
 	}
-	call := map[string]any{"transcript_ref": rest[0]}
+	call := map[string]any{"transcript_ref": ref}
 	if *offset >= 0 {
 		call["offset_bytes"] = *offset
 	}

@@ -157,7 +157,7 @@ const (
 func (w *work) target(tool, t string) (*job.State, *fault.Error) {
 	j, ok := id.ParseJob(t)
 	if !ok {
-		why := "it is not a job id"
+		why := "it is no id of a job or a delegate"
 		if strings.HasPrefix(t, "job:") || strings.HasPrefix(t, "local:") {
 			why = "it is a transcript ref, which names evidence, not a target"
 		}

@@ -159,8 +159,11 @@ func (w *work) useFiles(c transcript.Call, a Call) bool {
 	return true
 }
 
-// mayHaveWritten is what must be said of a call that nobody waits for any more.
-func mayHaveWritten(c transcript.Call) string {
+// mayHaveDone is what must be said of a call that nobody waits for any more.
+func (w *work) mayHaveDone(c transcript.Call) string {
+	if w.s.Wait != nil && w.s.Wait.Call == c.ID {
+		return "; the message was taken, only the wait for its answer has ended"
+	}
 	if c.Name == "write_file" || c.Name == "edit_file" {
 		return "; whether it took effect is unknown"
 	}

@@ -76,6 +76,7 @@ func (w *work) generation(in Begin) {
 func (w *work) lostGeneration(in Begin) {
 	if in.Text != "" {
 		w.emit(TurnStarted{Turn: w.s.Turns + 1, Type: UserTurn})
+		w.carryMessages()
 		w.emit(transcript.UserSaid{Turn: w.s.Turns, Text: w.s.assignment(in.Text)})
 		w.emit(TurnEnded{Turn: w.s.Turns, Outcome: TurnInterrupted, Reason: "lost"})
 	}

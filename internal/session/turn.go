@@ -23,6 +23,7 @@ const (
 // startTurn begins a turn; said is what opens it, or zero where the notices do.
 func (w *work) startTurn(kind TurnKind, said transcript.UserSaid) {
 	w.emit(TurnStarted{Turn: w.s.Turns + 1, Type: kind})
+	w.carryMessages() // they are older than what opens the turn
 	if said.Text != "" {
 		said.Turn = w.s.Turns
 		w.emit(said)
@@ -48,12 +49,17 @@ func (w *work) request() {
 		w.endTurn(TurnFailed, "the filesystem of "+w.facts.Full+" is full; free space there")
 		return
 	}
-	for _, m := range slices.Clone(s.Messages) {
-		w.emit(transcript.UserSaid{Turn: s.Turn.N, Text: fromParent + m.Text, Message: m.Message})
-	}
+	w.carryMessages()
 	n := s.Requests + 1
 	w.emit(Requested{Turn: s.Turn.N, Request: n, Attention: s.Attention.Unshown()})
 	w.order(effect.CallModel{Request: n})
+}
+
+// carryMessages brings the owner's words that wait into the conversation.
+func (w *work) carryMessages() {
+	for _, m := range slices.Clone(w.s.Messages) {
+		w.emit(transcript.UserSaid{Turn: w.s.Turn.N, Text: fromParent + m.Text, Message: m.Message})
+	}
 }
 
 // replied takes a whole reply; half a call in it never runs. A reply to a
@@ -254,7 +260,7 @@ func (w *work) finishClose(force bool) {
 				w.refuse(c, notRun(c))
 				continue
 			}
-			w.refuse(c, fault.New(fault.Closing, "%s: interrupted: the session closed while the call was in progress%s", c.Name, mayHaveWritten(c)))
+			w.refuse(c, fault.New(fault.Closing, "%s: interrupted: the session closed while the call was in progress%s", c.Name, w.mayHaveDone(c)))
 		}
 		w.emit(TurnEnded{Turn: s.Turn.N, Outcome: TurnInterrupted, Reason: s.Run.Ending})
 	}

@@ -96,13 +96,18 @@ func (t *State) watched(manager id.Session) bool {
 	return false
 }
 
-// happened tells the sessions that watch this one. What an observer does to the
-// session that it watches is kept from it: it would answer itself for ever.
+// observes reports whether a delegate may watch its owner.
+func (t *State) observes(name id.Delegate) bool {
+	d := t.Delegates.Get(name)
+	return d != nil && d.Descriptor.WatchParent
+}
+
+// happened tells the sessions that watch this one. The reports of observers are
+// kept from all observers: they would answer themselves, or each other, for ever.
 func (w *work) happened(s id.Session, o watch.Occurrence) {
 	for other := range w.t.watchers(s) {
 		for _, x := range w.t.Sessions[other].Watches.Active() {
-			own := x.Config.Source == watch.Parent && o.Delegate != "" && o.Delegate == w.t.Sessions[other].Delegate
-			if x.Manager == s && !own && x.Config.Wants(o) {
+			if x.Manager == s && !(x.Config.Source == watch.Parent && w.t.observes(o.Delegate)) && x.Config.Wants(o) {
 				w.tell(other, session.Observed{Watch: x.Watch, What: o})
 			}
 		}
