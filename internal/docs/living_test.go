@@ -14,7 +14,7 @@ var example = regexp.MustCompile("(?s)<!-- run by internal/docs -->\n```(\\w+)\n
 // model that it talks to, and what it must print.
 var examples = map[string]struct{ run, model, want string }{
 	"sh": {"sh", `{"conversations": [{"name": "build", "replies": [
-		{"calls": [{"name": "shell", "arguments": {"command": "until grep -q input_ended .evener/sessions/*/session.jsonl; do sleep 0.02; done", "mode": "background"}}]},
+		{"calls": [{"name": "shell", "arguments": {"command": "until grep -q input[_]ended .evener/sessions/*/session.jsonl; do sleep 0.02; done", "mode": "background"}}]},
 		{"text": "It is started."},
 		{"expect": "What is it doing", "text": "It compiles."},
 		{"expect": "<job-notification .*completed", "text": "It is built."}]}]}`,

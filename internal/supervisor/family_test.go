@@ -47,7 +47,7 @@ func (p *parent) Complete(ctx context.Context, r model.Request, _ func(model.Pro
 		for i := n - 1; i >= 0; i-- {
 			if r.Messages[i].Role == model.RoleTool {
 				text = r.Messages[i].Text
-				json.Unmarshal([]byte(text), &last) // an error text is no object
+				_ = json.NewDecoder(strings.NewReader(text)).Decode(&last) // an error text is no object, and a remark may stand behind one
 				break
 			}
 		}
