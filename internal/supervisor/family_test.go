@@ -124,12 +124,15 @@ func settledOnce(t *testing.T, h *harness) {
 func TestSendsRaceTheEnd(t *testing.T) {
 	const sends = 300
 	p := &parent{}
-	n, d := 0, ""
+	n, d, over := 0, "", false
 	took := map[string]bool{}
 	p.child = func(ctx context.Context, said string) (model.Reply, error) {
 		return report("report"), nil // as fast as can be: every send meets an end
 	}
 	p.next = func(last map[string]any, text string) *model.Call {
+		if over { // a report came behind the last send: one more turn
+			return nil
+		}
 		if n == 0 {
 			n++
 			return call("delegate", map[string]any{"prompt": "brief"})
@@ -142,6 +145,7 @@ func TestSendsRaceTheEnd(t *testing.T) {
 			t.Errorf("send %d: %s", n-1, text)
 		}
 		if n > sends {
+			over = true
 			return nil
 		}
 		n++
@@ -175,7 +179,7 @@ func TestSendsRaceTheEnd(t *testing.T) {
 func TestLetGoRacesSends(t *testing.T) {
 	const sends = 60
 	p := &parent{rest: 1}
-	n, d := 0, ""
+	n, d, over := 0, "", false
 	p.child = func(ctx context.Context, said string) (model.Reply, error) {
 		for i := 1; strings.Contains(said, fmt.Sprintf("msg-%d.", i+1)); i++ {
 			if !strings.Contains(said, fmt.Sprintf("msg-%d.", i)) || !strings.Contains(said, "brief") {
@@ -186,6 +190,9 @@ func TestLetGoRacesSends(t *testing.T) {
 	}
 	looking := 0
 	p.next = func(last map[string]any, text string) *model.Call {
+		if over {
+			return nil
+		}
 		if looking > 0 { // until it is let go
 			o, _ := last["occupancy"].(map[string]any)
 			if looking++; o["retained_terminal"] != 0.0 && looking < 10_000 {
@@ -207,6 +214,7 @@ func TestLetGoRacesSends(t *testing.T) {
 			n++
 			return call("delegate", map[string]any{"prompt": "brief"})
 		case n > sends:
+			over = true
 			return nil
 		case n%6 == 5:
 			looking++
@@ -224,7 +232,7 @@ func TestLetGoRacesSends(t *testing.T) {
 func TestStopsRaceStarts(t *testing.T) {
 	const rounds = 500 // a start and a stop each
 	p := &parent{}
-	n, d := 0, ""
+	n, d, over := 0, "", false
 	p.child = func(ctx context.Context, said string) (model.Reply, error) {
 		if strings.Count(said, "\n")%2 == 0 {
 			return report("report"), nil
@@ -234,6 +242,9 @@ func TestStopsRaceStarts(t *testing.T) {
 	}
 	outcomes := map[string]int{}
 	p.next = func(last map[string]any, text string) *model.Call {
+		if over { // a report came behind the last stop: one more turn
+			return nil
+		}
 		n++
 		switch {
 		case n == 1:
@@ -248,6 +259,7 @@ func TestStopsRaceStarts(t *testing.T) {
 			}
 		}
 		if n > 2*rounds {
+			over = true
 			return nil
 		}
 		if n%2 == 0 {
