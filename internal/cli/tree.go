@@ -58,7 +58,7 @@ func (e *env) delegatesOf(t *tree.State, owner id.Session, depth int, asJSON boo
 			row.Depth = &depth
 			writeJSON(e, row)
 		} else {
-			treeLine(e, depth, string(d.ID), fmt.Sprintf("%s %s %s", howItIs(d), count(d.Generation, "run"), jobsOf(t, d.Session)), d.Descriptor.Name+" "+d.Task)
+			treeLine(e, depth, string(d.ID), fmt.Sprintf("%s %s %s", howItIs(d), counted(d.Generation, "run"), jobsOf(t, d.Session)), d.Descriptor.Name+" "+d.Task)
 		}
 		e.delegatesOf(t, d.Session, depth+1, asJSON)
 	}
@@ -75,7 +75,7 @@ func howItIs(d *delegate.State) string {
 func jobsOf(t *tree.State, s id.Session) string {
 	x := t.Sessions[s]
 	if x == nil {
-		return count(0, "job")
+		return counted(0, "job")
 	}
 	n, live := len(x.Jobs()), 0
 	for _, j := range x.Jobs() {
@@ -84,16 +84,9 @@ func jobsOf(t *tree.State, s id.Session) string {
 		}
 	}
 	if live == 0 {
-		return count(int64(n), "job")
+		return counted(int64(n), "job")
 	}
-	return fmt.Sprintf("%d of %s running", live, count(int64(n), "job"))
-}
-
-func count(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
+	return fmt.Sprintf("%d of %s running", live, counted(int64(n), "job"))
 }
 
 // treeWidth is what a line has at most, so that none wraps on a common terminal.

@@ -120,7 +120,7 @@ func (r Reader) Read(rec Record, a session.ReadTranscriptCall) ([]byte, *fault.E
 	if err != nil {
 		return nil, err
 	}
-	return compact(view), nil
+	return text.Encode(view), nil
 }
 
 // base are the fields that pages and searches share.
@@ -158,14 +158,6 @@ func (rec Record) unavailable(err error) *fault.Error {
 
 // empty reports whether the job printed nothing at all, so that a missing file is no loss.
 func (rec Record) empty() bool { return rec.Total == 0 && !rec.Pruned }
-
-func compact(v any) []byte {
-	b, err := text.JSON(v)
-	if err != nil {
-		panic(fmt.Sprintf("evidence: view does not encode: %v", err)) // views are plain structs
-	}
-	return b
-}
 
 // fence returns a code fence longer than any run of backticks in s.
 func fence(s string) string {

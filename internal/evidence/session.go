@@ -85,7 +85,7 @@ func (r Reader) ReadConversation(c Conversation, a session.ReadTranscriptCall) (
 		m.NextRange = fmt.Sprintf("%d-%d", shown.last+1, p.to)
 	}
 	m.Truncated = shown.cut || m.NextRange != ""
-	return compact(conversationView{Ref: "local:" + string(c.ID), Format: "markdown", ContentType: "text/markdown",
+	return text.Encode(conversationView{Ref: "local:" + string(c.ID), Format: "markdown", ContentType: "text/markdown",
 		Content: head + shown.text, Meta: m}), nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"evener/internal/fault"
 	"evener/internal/id"
 	"evener/internal/job"
-	"evener/internal/text"
 )
 
 // Decoder turns a tool call into its typed arguments. It is pure, so that a
@@ -114,13 +113,4 @@ func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
 		w.ofTree(in)
 	}
 	return w.step, w.err
-}
-
-// encode is a tool result as JSON.
-func encode(v any) []byte {
-	b, err := text.JSON(v)
-	if err != nil {
-		panic("session: result does not encode: " + err.Error()) // results are plain structs
-	}
-	return b
 }

@@ -18,7 +18,7 @@ func preview(s string) string { return text.Preview(s, 80) }
 
 // answer records a result whose text is the JSON of v, or note behind it.
 func (w *work) answer(c transcript.Call, v any, note string) {
-	a := transcript.Answered{Call: c.ID, Name: c.Name, Data: encode(v)}
+	a := transcript.Answered{Call: c.ID, Name: c.Name, Data: text.Encode(v)}
 	if note != "" {
 		a.Text = string(a.Data) + "\n" + note
 	}

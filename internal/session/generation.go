@@ -10,6 +10,7 @@ import (
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/task"
+	"evener/internal/text"
 	"evener/internal/transcript"
 )
 
@@ -174,9 +175,9 @@ func (w *work) answerSend(in Deliver) {
 		before = append(before, earlier{"update", u.Message})
 	}
 	w.emit(attention.Consumed{IDs: append(told, in.Notice.ID), By: attention.ByWait})
-	data := encode(in.Sent)
+	data := text.Encode(in.Sent)
 	if len(before) > 0 {
-		list := encode(before)
+		list := text.Encode(before)
 		data = append(append(data[:len(data)-1], `,"earlier_results":`...), append(list, '}')...)
 	}
 	w.emit(transcript.Answered{Call: c.ID, Name: c.Name, Data: json.RawMessage(data)})

@@ -9,6 +9,7 @@ import (
 	"evener/internal/effect"
 	"evener/internal/id"
 	"evener/internal/job"
+	"evener/internal/text"
 	"evener/internal/transcript"
 )
 
@@ -71,7 +72,7 @@ func (w *work) jobList(c transcript.Call, a JobListCall) {
 	if note := w.s.PollNote(c); note != "" {
 		shown += "\n" + note
 	}
-	w.emit(transcript.Answered{Call: c.ID, Name: c.Name, Text: shown, Data: encode(r)})
+	w.emit(transcript.Answered{Call: c.ID, Name: c.Name, Text: shown, Data: text.Encode(r)})
 }
 
 // Items are the session's jobs that a listing asks for, at a depth where it

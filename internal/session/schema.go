@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"evener/internal/fault"
+	"evener/internal/text"
 	"evener/internal/transcript"
 )
 
@@ -37,7 +38,7 @@ func (r *Run) output(a CommunicateCall) json.RawMessage {
 	case r.Schema != nil:
 		return a.Value
 	case a.Output != nil:
-		return encode(a.Output)
+		return text.Encode(a.Output)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"evener/internal/effect"
 	"evener/internal/id"
 	"evener/internal/job"
+	"evener/internal/text"
 	"evener/internal/transcript"
 )
 
@@ -253,7 +254,7 @@ func (w *work) interrupted(c transcript.Call, x *job.State, inProgress bool) {
 	case x != nil:
 		d := job.ResultOfExit(x, job.Output{Total: x.End.TotalBytes, Start: x.End.RetainedStart}, 0)
 		d.Truncated = d.TotalBytes > 0
-		a.Data = encode(result{true, &d})
+		a.Data = text.Encode(result{true, &d})
 		a.Text = "interrupted: evener ended while the command ran, and the command was ended with it; its outcome is unknown and it was not run again. " +
 			"What it had printed: read_transcript(transcript_ref=\"" + job.Ref(x.ID) + "\")\n" + string(a.Data)
 	case inProgress:

@@ -3,6 +3,7 @@ package session
 import (
 	"evener/internal/fault"
 	"evener/internal/task"
+	"evener/internal/text"
 	"evener/internal/transcript"
 )
 
@@ -61,7 +62,7 @@ func (a TasksCall) fits() *fault.Error {
 // answerTasks tells of some tasks, and how many there are.
 func (w *work) answerTasks(c transcript.Call, tasks []task.Task, prompt, shown string) {
 	r := TasksResult{Tasks: task.Rows(tasks), Prompt: prompt, Open: w.s.Tasks.Open(), Total: len(w.s.Tasks.All())}
-	w.emit(transcript.Answered{Call: c.ID, Name: c.Name, Text: shown, Data: encode(r)})
+	w.emit(transcript.Answered{Call: c.ID, Name: c.Name, Text: shown, Data: text.Encode(r)})
 }
 
 func (w *work) showTask(c transcript.Call, a TasksCall) *fault.Error {

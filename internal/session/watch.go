@@ -11,6 +11,7 @@ import (
 	"evener/internal/fault"
 	"evener/internal/id"
 	"evener/internal/job"
+	"evener/internal/text"
 	"evener/internal/transcript"
 	"evener/internal/watch"
 )
@@ -28,7 +29,7 @@ func (w *work) jobWatch(c transcript.Call, a WatchCall) bool {
 		w.refuse(c, fault.Invalid("job_watch: %s takes no %s", a.Operation, map[bool]string{true: "source", false: "watch_id"}[a.Source != ""]))
 	case a.Operation == "list":
 		l := w.s.watchList()
-		w.emit(transcript.Answered{Call: c.ID, Name: c.Name, Text: fmt.Sprintf("%d watches", len(l.Watches)) + l.lines(), Data: encode(l)})
+		w.emit(transcript.Answered{Call: c.ID, Name: c.Name, Text: fmt.Sprintf("%d watches", len(l.Watches)) + l.lines(), Data: text.Encode(l)})
 	case a.Operation == "inspect":
 		w.inspectWatch(c, id.Watch(a.WatchID))
 	case a.Operation == "clear":

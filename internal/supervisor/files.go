@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -63,11 +62,7 @@ func doneOf(call string, r files.Result) session.FilesDone {
 		done.IsError, done.Text = true, r.Err.Error()
 	}
 	if r.Data != nil {
-		data, err := text.JSON(r.Data)
-		if err != nil {
-			panic("supervisor: result does not encode: " + err.Error()) // results are plain structs
-		}
-		done.Data = json.RawMessage(data)
+		done.Data = text.Encode(r.Data)
 	}
 	return done
 }

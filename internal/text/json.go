@@ -19,6 +19,16 @@ func JSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
+// Encode is JSON of what cannot fail to encode: plain structs, and JSON that was
+// checked.
+func Encode(v any) []byte {
+	b, err := JSON(v)
+	if err != nil {
+		panic("text: " + err.Error())
+	}
+	return b
+}
+
 // LoneSurrogate finds the first escape in valid JSON that is half of a UTF-16
 // pair, and where it begins. Such an escape stands for no character: decoding
 // would put U+FFFD in its place without a word.

@@ -126,7 +126,7 @@ func (w *work) open(s id.Session, call string) (transcript.Call, session.Call, b
 
 // answer gives a call its result: the text is the JSON of v.
 func (w *work) answer(s id.Session, call string, v any) {
-	w.tell(s, session.CallDone{Call: call, Data: encode(v)})
+	w.tell(s, session.CallDone{Call: call, Data: text.Encode(v)})
 }
 
 // refuse gives a call an error result.
@@ -164,14 +164,6 @@ func (w *work) route(s id.Session, call string) {
 	default:
 		w.err = fmt.Errorf("tree: no rule for call %T", a)
 	}
-}
-
-func encode(v any) []byte {
-	b, err := text.JSON(v)
-	if err != nil {
-		panic("tree: result does not encode: " + err.Error()) // results are plain structs
-	}
-	return b
 }
 
 // of is the delegate whose session this is; nil for the root.

@@ -148,7 +148,7 @@ func (w *work) status(s id.Session, c transcript.Call, a session.JobStatusCall) 
 
 // answerRead is answer, with the remark on what is read over and over.
 func (w *work) answerRead(s id.Session, c transcript.Call, v any) {
-	in := session.CallDone{Call: c.ID, Data: encode(v)}
+	in := session.CallDone{Call: c.ID, Data: text.Encode(v)}
 	if note := w.t.Sessions[s].PollNote(c); note != "" {
 		in.Text = string(in.Data) + "\n" + note
 	}
@@ -176,14 +176,14 @@ func (w *work) list(s id.Session, c transcript.Call, a session.JobListCall) {
 		return
 	}
 	r := ListResult{Occupancy: w.t.occupancy()}
-	var text string
-	r.ListResult, text = w.t.Sessions[s].List(w.rows(s, a), page, w.allowance(s), w.limits())
+	var shown string
+	r.ListResult, shown = w.t.Sessions[s].List(w.rows(s, a), page, w.allowance(s), w.limits())
 	o := r.Occupancy
-	text += fmt.Sprintf("\ndelegate jobs running: %d of %d; attention drives: %d of %d", o.Running, o.RunningCap, o.Drives, o.DrivesCap)
+	shown += fmt.Sprintf("\ndelegate jobs running: %d of %d; attention drives: %d of %d", o.Running, o.RunningCap, o.Drives, o.DrivesCap)
 	if note := w.t.Sessions[s].PollNote(c); note != "" {
-		text += "\n" + note
+		shown += "\n" + note
 	}
-	w.tell(s, session.CallDone{Call: c.ID, Text: text, Data: encode(r)})
+	w.tell(s, session.CallDone{Call: c.ID, Text: shown, Data: text.Encode(r)})
 }
 
 func (w *work) rows(s id.Session, a session.JobListCall) []job.Item {

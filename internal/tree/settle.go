@@ -106,7 +106,7 @@ func packet(d *delegate.State, child *session.State, e delegate.Finished) *deleg
 		return s
 	}
 	if rows := child.Watches.Rows(); rows != nil {
-		p.Watching, p.Watches = true, encode(rows)
+		p.Watching, p.Watches = true, text.Encode(rows)
 	}
 	a := child.Run.Answer
 	switch {
