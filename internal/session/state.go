@@ -138,6 +138,14 @@ func (s *State) Job(j id.Job) *job.State {
 	return nil
 }
 
+// HowEnded is the status of a job that has ended; empty for any other.
+func (s *State) HowEnded(j id.Job) job.Status {
+	if x := s.Job(j); x != nil && x.Terminal() {
+		return x.Status
+	}
+	return ""
+}
+
 // Jobs lists the durable jobs in the order they were started.
 func (s *State) Jobs() []*job.State {
 	var out []*job.State

@@ -119,11 +119,7 @@ func (w *work) createWatch(c transcript.Call, a WatchCall) bool {
 		w.signal(CallTree{Call: c.ID})
 		return true
 	}
-	g := WatchGranted{Manager: w.s.ID}
-	if x := w.s.Job(config.Job()); x != nil && x.Terminal() {
-		g.Ended = x.Public()
-	}
-	return w.installWatch(c, config, g)
+	return w.installWatch(c, config, WatchGranted{Manager: w.s.ID, Ended: w.s.HowEnded(config.Job())})
 }
 
 // ofWatch takes what the outside says about watches.
@@ -201,10 +197,7 @@ func (w *work) creating(call string) (transcript.Call, watch.Config, bool) {
 // for a search of the output that is there already.
 func (w *work) installWatch(c transcript.Call, config watch.Config, g WatchGranted) bool {
 	s := w.s
-	old := s.Watches.On(config.Source)
-	if config.Timer() {
-		old = nil
-	}
+	old := s.Watches.Like(config)
 	var err *fault.Error
 	switch {
 	case g.Ended != "" && !config.OnlyMatches():
@@ -248,10 +241,7 @@ func (w *work) scan(c transcript.Call, config watch.Config) bool {
 // install makes the watch active and answers its create. The answer comes
 // first: a watch does not see its own creation.
 func (w *work) install(c transcript.Call, config watch.Config, g WatchGranted, name id.Watch, fired bool, excerpt string) {
-	old := w.s.Watches.On(config.Source)
-	if config.Timer() {
-		old = nil
-	}
+	old := w.s.Watches.Like(config)
 	note := config.Line() + w.watchFate(config)
 	w.answer(c, created(name, config, old != nil, fired), note)
 	e := watch.Created{Watch: name, Config: config, Manager: g.Manager, Generation: g.Generation}

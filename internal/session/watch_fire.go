@@ -144,12 +144,11 @@ func (w *work) watchTick(name id.Watch) {
 	if x == nil || x.Interval() == 0 {
 		return
 	}
-	late := w.facts.Now.Sub(x.Due)
-	if late < 0 { // of an earlier setting
+	if w.facts.Now.Before(x.Due) { // of an earlier setting
 		w.setWatchTimer(x)
 		return
 	}
-	count := 1 + int64(late/x.Interval())
+	count := x.Ticks(w.facts.Now)
 	c := x.Config
 	if c.Timer() {
 		w.fire(x, watch.Tick, count, nil, 0, func(o watch.Owed) watch.What { return watch.OfTick(c, o.Count) })
@@ -176,9 +175,8 @@ func (w *work) endWatch(x *watch.Watch, reason string) {
 	if x.Config.OutputMatch != "" {
 		w.order(effect.UnwatchOutput{Watch: x.Watch})
 	}
-	switch {
-	case reason == watch.BudgetExhausted, reason == watch.RuntimeLost, reason == watch.OutputLost, reason == watch.AutoRemoved && x.Config.Job() == "":
-		w.emit(attention.WatchArmed{ID: string(x.Watch) + "/end", Watch: x.Watch, Frame: x.EndFrame(reason)})
+	if frame := x.EndFrame(reason); frame != "" {
+		w.emit(attention.WatchArmed{ID: string(x.Watch) + "/end", Watch: x.Watch, Frame: frame})
 	}
 }
 

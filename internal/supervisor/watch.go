@@ -28,7 +28,7 @@ type searches struct {
 // end is that of a job, which waits for the searches of its output.
 type end struct {
 	session.Exited
-	posted chan struct{} // closed with it
+	limit *time.Timer // posts it when it has waited long enough
 }
 
 // endWait is how long it waits: a pattern may be so slow that the rest of the
@@ -91,9 +91,7 @@ func (t *Tree) exited(in session.Exited) {
 	t.searches.mu.Lock()
 	followers := t.searches.byJob[in.Job]
 	if len(followers) > 0 {
-		waits := end{in, make(chan struct{})}
-		t.searches.ends[in.Job] = waits
-		t.outside(func() { t.overdue(waits) })
+		t.searches.ends[in.Job] = end{in, time.AfterFunc(endWait, func() { t.overdue(in) })}
 	}
 	for _, f := range followers {
 		f.over.Store(true)
@@ -107,20 +105,11 @@ func (t *Tree) exited(in session.Exited) {
 
 // overdue posts an end that has waited long enough, and before it to the watches
 // that their search was not carried to the end.
-func (t *Tree) overdue(e end) {
-	timer := time.NewTimer(endWait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-e.posted:
-		return
-	case <-t.ctx.Done():
-		return
-	}
+func (t *Tree) overdue(in session.Exited) {
 	t.searches.mu.Lock()
-	_, waits := t.searches.ends[e.Job]
-	delete(t.searches.ends, e.Job)
-	late := slices.Clone(t.searches.byJob[e.Job])
+	_, waits := t.searches.ends[in.Job]
+	delete(t.searches.ends, in.Job)
+	late := slices.Clone(t.searches.byJob[in.Job])
 	t.searches.mu.Unlock()
 	if !waits {
 		return
@@ -128,27 +117,21 @@ func (t *Tree) overdue(e end) {
 	for _, f := range late { // the create of one that is not active yet waits for its answer still
 		t.tell(f.session, session.WatchLost{Watch: f.order.Watch})
 	}
-	t.tell(e.Job.Owner(), e.Exited)
+	t.tell(in.Job.Owner(), in)
 }
 
 // searched takes a follower off; the last one posts the end that waits for it.
 func (t *Tree) searched(f *follower) {
 	j := f.order.Job
 	t.searches.mu.Lock()
-	left := t.searches.byJob[j]
-	for i, x := range left {
-		if x == f {
-			left = append(left[:i:i], left[i+1:]...)
-			break
-		}
-	}
+	left := slices.DeleteFunc(slices.Clone(t.searches.byJob[j]), func(x *follower) bool { return x == f })
 	t.searches.byJob[j] = left
 	var over *session.Exited
 	if len(left) == 0 {
 		delete(t.searches.byJob, j)
 		if e, waits := t.searches.ends[j]; waits {
 			over = &e.Exited
-			close(e.posted)
+			e.limit.Stop()
 			delete(t.searches.ends, j)
 		}
 	}

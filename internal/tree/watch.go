@@ -66,11 +66,7 @@ func (t *State) watchJob(s id.Session, j id.Job) (session.WatchGranted, *fault.E
 	case j.Owner() != s && t.directAbove(s, j.Owner()) == "":
 		return session.WatchGranted{}, fault.New(fault.TargetNotWatchable, "job_watch: %s is neither yours nor of a session below you", j)
 	}
-	g := session.WatchGranted{Manager: j.Owner()}
-	if x := owner.Job(j); x.Terminal() {
-		g.Ended = x.Public()
-	}
-	return g, nil
+	return session.WatchGranted{Manager: j.Owner(), Ended: owner.HowEnded(j)}, nil
 }
 
 // watchers yields the other sessions that hold watches on what is a session's.
@@ -137,9 +133,7 @@ func (w *work) sourceEnded(manager id.Session, in session.SourceEnded) {
 // there is nothing to watch.
 func (t *State) ofScan(in session.WatchScanned) session.WatchScanned {
 	if owner := t.Sessions[in.Job.Owner()]; owner != nil {
-		if x := owner.Job(in.Job); x != nil && x.Terminal() {
-			in.Ended = x.Public()
-		}
+		in.Ended = owner.HowEnded(in.Job)
 	}
 	return in
 }

@@ -70,8 +70,8 @@ type Config struct {
 	Note        string   `json:"note,omitempty"`
 }
 
-func invalid(format string, args ...any) (Config, *fault.Error) {
-	return Config{}, fault.Invalid("job_watch: "+format, args...)
+func invalid(format string, args ...any) *fault.Error {
+	return fault.Invalid("job_watch: "+format, args...)
 }
 
 // Check makes a configuration of a request, or says what is wrong with it.
@@ -84,17 +84,17 @@ func Check(r Request) (Config, *fault.Error) {
 	isJob, isDelegate := strings.HasPrefix(c.Source, "job_"), strings.HasPrefix(c.Source, "dlg_")
 	switch {
 	case c.Source == "":
-		return invalid("source is required: self, parent, dlg_... or job_...; only a timer has self without saying so")
+		return Config{}, invalid("source is required: self, parent, dlg_... or job_...; only a timer has self without saying so")
 	case !isJob && !isDelegate && c.Source != Self && c.Source != Parent:
-		return invalid("no source %q; it is self, parent, dlg_... or job_...", text.Preview(c.Source, 80))
+		return Config{}, invalid("no source %q; it is self, parent, dlg_... or job_...", text.Preview(c.Source, 80))
 	case c.ProgressMS < 0:
-		return invalid("progress_interval_ms must not be negative (got %d)", c.ProgressMS)
+		return Config{}, invalid("progress_interval_ms must not be negative (got %d)", c.ProgressMS)
 	case c.OutputMatch != "" && !isJob:
-		return invalid("output_match needs a job_... source; %s prints nothing", c.Source)
+		return Config{}, invalid("output_match needs a job_... source; %s prints nothing", c.Source)
 	case c.ProgressMS != 0 && !isJob:
-		return invalid("progress_interval_ms needs a job_... source; a timer is repeat_seconds")
+		return Config{}, invalid("progress_interval_ms needs a job_... source; a timer is repeat_seconds")
 	case c.Every < 0:
-		return invalid("every must not be negative (got %d)", c.Every)
+		return Config{}, invalid("every must not be negative (got %d)", c.Every)
 	}
 	if c.ProgressMS != 0 {
 		c.ProgressMS = min(max(c.ProgressMS, minProgress), maxProgress)
@@ -104,13 +104,13 @@ func Check(r Request) (Config, *fault.Error) {
 	}
 	if c.OutputMatch == "" && c.ProgressMS == 0 && len(c.Events) == 0 {
 		if isJob || c.Source == Self {
-			return invalid("no condition: give output_match, events or progress_interval_ms for a job_... source, events or a timer for self")
+			return Config{}, invalid("no condition: give output_match, events or progress_interval_ms for a job_... source, events or a timer for self")
 		}
 		c.Events = []string{Any}
 	}
 	if c.OutputMatch != "" {
 		if _, err := match.Compile(c.OutputMatch); err != nil {
-			return invalid("output_match: %v", err)
+			return Config{}, invalid("output_match: %v", err)
 		}
 	}
 	return c, nil
@@ -132,15 +132,15 @@ func (c Config) timer(r Request) (Config, *fault.Error) {
 	}
 	switch {
 	case c.Source != Self:
-		return invalid("a timer has source self, not %s", text.Preview(c.Source, 80))
+		return Config{}, invalid("a timer has source self, not %s", text.Preview(c.Source, 80))
 	case c.AfterS != 0 && c.RepeatS != 0:
-		return invalid("give after_seconds or repeat_seconds, not both")
+		return Config{}, invalid("give after_seconds or repeat_seconds, not both")
 	case c.OutputMatch != "" || c.ProgressMS != 0 || len(r.Events) > 0 || c.Every != 0 || r.Filter != (Filter{}):
-		return invalid("a timer has no other condition beside after_seconds or repeat_seconds")
+		return Config{}, invalid("a timer has no other condition beside after_seconds or repeat_seconds")
 	case c.AfterS != 0 && (c.AfterS < minAfter || c.AfterS > maxAfter):
-		return invalid("after_seconds is %d to %d (got %d)", minAfter, maxAfter, c.AfterS)
+		return Config{}, invalid("after_seconds is %d to %d (got %d)", minAfter, maxAfter, c.AfterS)
 	case c.RepeatS != 0 && (c.RepeatS < minRepeat || c.RepeatS > maxRepeat):
-		return invalid("repeat_seconds is %d to %d (got %d)", minRepeat, maxRepeat, c.RepeatS)
+		return Config{}, invalid("repeat_seconds is %d to %d (got %d)", minRepeat, maxRepeat, c.RepeatS)
 	}
 	return c, nil
 }
@@ -150,27 +150,23 @@ func (c *Config) events(r Request) *fault.Error {
 	for _, k := range r.Events {
 		switch {
 		case k != Any && !slices.Contains(kinds, k):
-			_, err := invalid("no event kind %q; the kinds are %s, and * for all", text.Preview(k, 80), strings.Join(kinds, ", "))
-			return err
+			return invalid("no event kind %q; the kinds are %s, and * for all", text.Preview(k, 80), strings.Join(kinds, ", "))
 		case !slices.Contains(c.Events, k):
 			c.Events = append(c.Events, k)
 		}
 	}
 	if r.Filter != (Filter{}) {
 		if len(c.Events) != 1 || c.Events[0] != Tool {
-			_, err := invalid(`event_filter is for events: ["assistant.tool"] alone`)
-			return err
+			return invalid(`event_filter is for events: ["assistant.tool"] alone`)
 		}
 		if s := r.Filter.Status; s != "" && s != "ok" && s != "error" {
-			_, err := invalid(`event_filter.status is "ok" or "error" (got %q)`, text.Preview(s, 80))
-			return err
+			return invalid(`event_filter.status is "ok" or "error" (got %q)`, text.Preview(s, 80))
 		}
 		c.Filter = &r.Filter
 	}
 	switch {
 	case c.Every > 1 && (len(c.Events) != 1 || c.Events[0] == Any):
-		_, err := invalid("every needs events with exactly one kind")
-		return err
+		return invalid("every needs events with exactly one kind")
 	case c.Every == 1: // each
 		c.Every = 0
 	}

@@ -5,7 +5,7 @@ import "evener/internal/id"
 // Event is a fact about a watch.
 type Event interface {
 	Kind() string
-	watch()
+	WatchID() id.Watch
 }
 
 // Created: the watch is active.
@@ -82,10 +82,10 @@ func (Rearmed) Kind() string       { return "watch.rearmed" }
 func (Ended) Kind() string         { return "watch.ended" }
 func (RecentCleared) Kind() string { return "watch.recent_cleared" }
 
-func (Created) watch()       {}
-func (Fired) watch()         {}
-func (Counted) watch()       {}
-func (Dropped) watch()       {}
-func (Rearmed) watch()       {}
-func (Ended) watch()         {}
-func (RecentCleared) watch() {}
+func (e Created) WatchID() id.Watch     { return e.Watch }
+func (e Fired) WatchID() id.Watch       { return e.Watch }
+func (e Counted) WatchID() id.Watch     { return e.Watch }
+func (e Dropped) WatchID() id.Watch     { return e.Watch }
+func (e Rearmed) WatchID() id.Watch     { return e.Watch }
+func (e Ended) WatchID() id.Watch       { return e.Watch }
+func (RecentCleared) WatchID() id.Watch { return "" } // of no single one

@@ -63,18 +63,17 @@ func (w *What) add(format string, args ...any) {
 // OfEvent shows an event; count is how many this frame stands for.
 func OfEvent(o Occurrence, count int64) What {
 	w := What{attrs: fmt.Sprintf(` kind="%s"`, o.Event)}
-	cut := func(s string, n int) string { return text.Preview(s, n) }
 	if count > 1 {
 		w.add("%d such events since the last frame that you saw; this is the latest.", count)
 	}
 	switch o.Event {
 	case Tool:
-		w.add("tool_name: %s", cut(o.Tool, 80))
+		w.add("tool_name: %s", text.Preview(o.Tool, 80))
 		w.add("status: %s", o.Status)
-		w.add("arguments_json: %s", cut(o.Arguments, argsLen))
+		w.add("arguments_json: %s", text.Preview(o.Arguments, argsLen))
 	case Communicate:
 		w.add("end_turn: %v", o.EndTurn)
-		w.add("message: %s", text.Printable(cut(o.Message, messageLen)))
+		w.add("message: %s", text.Printable(text.Preview(o.Message, messageLen)))
 	case Notification:
 		name := string(o.Job)
 		if o.Delegate != "" {
@@ -83,7 +82,7 @@ func OfEvent(o Occurrence, count int64) What {
 		w.add("about: %s", name)
 		w.add("status: %s", o.Status)
 		if o.Reason != "" {
-			w.add("reason: %s", cut(o.Reason, 400))
+			w.add("reason: %s", text.Preview(o.Reason, 400))
 		}
 		if o.ExitCode != nil && *o.ExitCode >= 0 {
 			w.add("exit_code: %d", *o.ExitCode)
@@ -175,30 +174,44 @@ func (w *Watch) Frame(delivery string, depth int, what What, most int64) string 
 	return b.String()
 }
 
-// EndFrame tells that the watch is active no more.
+// EndFrame tells that the watch is active no more, and why; empty where the end
+// needs no telling: the caller asked for it, or the notice of the job tells it.
 func (w *Watch) EndFrame(reason string) string {
-	why := map[string]string{
-		BudgetExhausted: fmt.Sprintf("it fired %d times, which is its budget. Create it again with a tighter condition: higher every or narrower output_match", w.Fires),
-		RuntimeLost:     "the process that held it is gone, and nothing is observed since. Create it again if it is still needed",
-		AutoRemoved:     "the run that it watched has ended. Create it again for the next run",
-		OutputLost:      "output came faster than it could be searched, and part of it was not. Search what is kept with read_transcript; create the watch again to go on from here",
-	}[reason]
-	return fmt.Sprintf(`<job-notification event="watch" job_type="watch" watch_id="%s" source="%s" status="ended" reason="%s">`+"\nThis watch (%s) has ended: %s.\n</job-notification>",
-		w.Watch, w.Config.Source, reason, text.Escape(text.Printable(w.Config.Condition())), why)
+	why := ""
+	switch reason {
+	case BudgetExhausted:
+		why = fmt.Sprintf("it fired %d times, which is its budget. Create it again with a tighter condition: higher every or narrower output_match", w.Fires)
+	case RuntimeLost:
+		why = "the process that held it is gone, and nothing is observed since. Create it again if it is still needed"
+	case OutputLost:
+		why = "output came faster than it could be searched, and part of it was not. Search what is kept with read_transcript; create the watch again to go on from here"
+	case AutoRemoved:
+		if w.Config.Job() == "" {
+			why = "the run that it watched has ended. Create it again for the next run"
+		}
+	}
+	if why == "" {
+		return ""
+	}
+	return w.about("ended", reason, "This watch (%s) has ended: "+why+".")
 }
 
 // RearmedFrame tells that a new process goes on with the watch.
 func (w *Watch) RearmedFrame() string {
-	return fmt.Sprintf(`<job-notification event="watch" job_type="watch" watch_id="%s" source="%s" status="active" reason="rearmed">`+
-		"\nEvener was restarted. This watch (%s) goes on; what happened in between was not observed.\n</job-notification>",
-		w.Watch, w.Config.Source, text.Escape(text.Printable(w.Config.Condition())))
+	return w.about("active", "rearmed", "Evener was restarted. This watch (%s) goes on; what happened in between was not observed.")
 }
 
 // DropFrame tells that an echo was not delivered.
 func (w *Watch) DropFrame(depth int) string {
-	return fmt.Sprintf(`<job-notification event="watch" job_type="watch" watch_id="%s" source="%s" status="active" reason="runaway">`+
-		"\nA frame of this watch (%s) was dropped: it stood %d exchanges deep in the watch's own influence. Later ones of this chain are dropped without a word; the next user input begins anew.\n</job-notification>",
-		w.Watch, w.Config.Source, text.Escape(text.Printable(w.Config.Condition())), depth)
+	return w.about("active", "runaway", fmt.Sprintf("A frame of this watch (%%s) was dropped: it stood %d exchanges deep in the watch's own influence. "+
+		"Later ones of this chain are dropped without a word; the next user input begins anew.", depth))
+}
+
+// about is a frame about the watch itself; %s in words is its condition.
+func (w *Watch) about(status, reason, words string) string {
+	words = fmt.Sprintf(words, text.Escape(text.Printable(w.Config.Condition())))
+	return fmt.Sprintf(`<job-notification event="watch" job_type="watch" watch_id="%s" source="%s" status="%s" reason="%s">`+"\n%s\n</job-notification>",
+		w.Watch, w.Config.Source, status, reason, words)
 }
 
 // MaxDepth is how deep in its own influence a frame may stand; a deeper one is dropped.

@@ -74,10 +74,11 @@ func (s *State) Get(x id.Watch) *Watch {
 	return nil
 }
 
-// On finds the active watch of a source that a new one would replace; nil for none.
-func (s *State) On(source string) *Watch {
+// Like finds the active watch of the same source, which a new one replaces; nil
+// for none, and for a timer, which replaces nothing.
+func (s *State) Like(c Config) *Watch {
 	for _, w := range s.active {
-		if w.Config.Source == source && !w.Config.Timer() {
+		if w.Config.Source == c.Source && !w.Config.Timer() && !c.Timer() {
 			return w
 		}
 	}
@@ -115,6 +116,16 @@ func (w *Watch) Interval() time.Duration {
 	return time.Duration(c.AfterS+c.RepeatS)*time.Second + time.Duration(c.ProgressMS)*time.Millisecond
 }
 
+// Ticks counts the intervals that have ended since the last fire: one, and those
+// that were missed.
+func (w *Watch) Ticks(now time.Time) int64 {
+	every := w.Interval()
+	if every == 0 {
+		return 1
+	}
+	return 1 + int64(max(0, now.Sub(w.Due)/every))
+}
+
 // NextDelivery is the identity of the next frame.
 func (w *Watch) NextDelivery() string { return fmt.Sprintf("%s/%d", w.Watch, w.Frames+1) }
 
@@ -140,9 +151,9 @@ func (s *State) Apply(at time.Time, e Event) error {
 		s.recent = nil
 		return nil
 	}
-	w, err := s.known(e)
-	if err != nil {
-		return err
+	w := s.Get(e.WatchID())
+	if w == nil {
+		return fmt.Errorf("watch %s: %s of a watch that is not active", e.WatchID(), e.Kind())
 	}
 	switch e := e.(type) {
 	case Fired:
@@ -167,33 +178,12 @@ func (s *State) Apply(at time.Time, e Event) error {
 	return nil
 }
 
-func (s *State) known(e Event) (*Watch, error) {
-	var x id.Watch
-	switch e := e.(type) {
-	case Fired:
-		x = e.Watch
-	case Counted:
-		x = e.Watch
-	case Dropped:
-		x = e.Watch
-	case Rearmed:
-		x = e.Watch
-	case Ended:
-		x = e.Watch
-	}
-	if w := s.Get(x); w != nil {
-		return w, nil
-	}
-	return nil, fmt.Errorf("watch %s: %s of a watch that is not active", x, e.Kind())
-}
-
 func (w *Watch) fired(at time.Time, e Fired) {
 	w.Frames++
+	before := int64(0)
 	if e.Replaces == "" {
 		w.Deliveries++
-	}
-	before := int64(0)
-	if e.Replaces != "" {
+	} else {
 		before = w.owed[e.Class].Count
 	}
 	switch e.Class {
@@ -203,11 +193,7 @@ func (w *Watch) fired(at time.Time, e Fired) {
 		w.Fires += e.Count - before
 		w.Seen, w.Runaway = 0, false
 	default: // the ticks that were missed are in the count
-		if every := w.Interval(); every > 0 {
-			for w.Due = w.Due.Add(every); !w.Due.After(at); {
-				w.Due = w.Due.Add(every * max(1, at.Sub(w.Due)/every))
-			}
-		}
+		w.Due = w.Due.Add(w.Interval() * time.Duration(w.Ticks(at)))
 	}
 	w.owed[e.Class] = Owed{e.Delivery, e.Count, e.Excerpts}
 }
