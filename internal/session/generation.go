@@ -112,7 +112,7 @@ func (w *work) message(in Message) {
 // of the generation. A turn that ended ill ends the generation with it.
 func (w *work) idleDelegate(ill bool) {
 	s := w.s
-	working := w.facts.Kin.Working
+	working := w.facts.Kin.Working.yes()
 	switch {
 	case ill:
 		w.endGeneration()

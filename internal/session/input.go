@@ -312,12 +312,17 @@ type Facts struct {
 	Kin Kin
 }
 
-// Kin is what a session's rules read of its tree.
+// Kin is what a session's rules read of its tree. Answers are looked up among the
+// delegates, so only when a rule asks; nil is no.
 type Kin struct {
 	Family  bool // the tree has delegates
-	Working bool // delegates of this session run or owe it something; at the root: any below it
-	Watched bool // other sessions watch what happens in this one
-	Open    bool // the root closes, and something below it has not come to rest
+	Working ask  // delegates of this session run or owe it something; at the root: any below it
+	Watched ask  // other sessions watch what happens in this one
+	Open    ask  // the root closes, and something below it has not come to rest
 	// Shells counts the commands that run in the other sessions of the tree; nil: there are none.
 	Shells func() int64
 }
+
+type ask func() bool
+
+func (a ask) yes() bool { return a != nil && a() }

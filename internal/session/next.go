@@ -28,7 +28,7 @@ func (w *work) next(tell bool) {
 	case tell && len(s.Attention.Unshown()) > 0:
 		w.startTurn(NotificationTurn, transcript.UserSaid{})
 	case s.outlives():
-	case tell && w.facts.Kin.Working: // the tree says when it has come to rest
+	case tell && w.facts.Kin.Working.yes(): // the tree says when it has come to rest
 	case len(jobs) > 0 && s.awaiting():
 		w.await(jobs)
 	case tell && len(jobs) > 0 && !s.Run.Announced:

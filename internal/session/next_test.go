@@ -58,7 +58,7 @@ func TestNext(t *testing.T) {
 		{"a delegate, words that came, the turn failed", open(Delegated, MessageQueued{Message: "m", Text: "x"}), false, failed, "run.ended"},
 		{"a delegate, words that came", open(Delegated, MessageQueued{Message: "m", Text: "x"}), false, replied, "turn.started transcript.user turn.requested"},
 	} {
-		step, err := Decide(with(t, c.events...), nil, Facts{Now: now, Kin: Kin{Working: c.working}}, c.in)
+		step, err := Decide(with(t, c.events...), nil, Facts{Now: now, Kin: Kin{Working: func() bool { return c.working }}}, c.in)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}

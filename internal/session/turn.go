@@ -283,7 +283,7 @@ func (w *work) finishClose(force bool) {
 func (w *work) unclosed() bool {
 	s := w.s
 	if s.root() {
-		return len(s.Live()) > 0 || w.facts.Kin.Open
+		return len(s.Live()) > 0 || w.facts.Kin.Open.yes()
 	}
 	for _, x := range s.Live() {
 		if len(s.Stops) > 0 || !x.BackgroundEvidence() {

@@ -85,8 +85,14 @@ func (w *work) runaway(x *watch.Watch, depth int) {
 
 // observe lets watches see an event of this session that they may ask for.
 func (w *work) observe(e Event) {
+	switch e.(type) {
+	case transcript.Answered, attention.Armed, attention.DelegateArmed:
+	default:
+		return
+	}
 	s := w.s
-	if len(s.Watches.Active()) == 0 && !w.facts.Kin.Watched {
+	watched := w.facts.Kin.Watched.yes()
+	if len(s.Watches.Active()) == 0 && !watched {
 		return
 	}
 	o, ok := s.occurrence(e)
@@ -98,7 +104,7 @@ func (w *work) observe(e Event) {
 			w.happened(x, o)
 		}
 	}
-	if w.facts.Kin.Watched {
+	if watched {
 		w.signal(Happened{o})
 	}
 }

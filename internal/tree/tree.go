@@ -126,15 +126,23 @@ func (t *State) kin(s id.Session) session.Kin {
 		return k
 	}
 	k.Shells = func() int64 { return t.shellsBeside(s) }
-	k.Watched = t.watched(s)
+	k.Watched = func() bool { return t.watched(s) }
+	k.Working = func() bool { return t.awaits(s) }
 	if s == t.Root {
-		k.Working, k.Open = t.working(), t.Delegates.Closing() || t.unsettled()
-		return k
-	}
-	for d := range t.Delegates.OwnedBy(s) {
-		k.Working = k.Working || d.Open || len(d.Owed) > 0
+		k.Working = t.working
+		k.Open = func() bool { return t.Delegates.Closing() || t.unsettled() }
 	}
 	return k
+}
+
+// awaits reports whether delegates of a session run or owe it something.
+func (t *State) awaits(s id.Session) bool {
+	for d := range t.Delegates.OwnedBy(s) {
+		if d.Open || len(d.Owed) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // shellsBeside counts the commands that run in other sessions than this one.
