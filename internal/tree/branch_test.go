@@ -47,19 +47,19 @@ func newBranch(t *testing.T, disk []record) *branch {
 	return b
 }
 
+// prompted is a branch whose root works on a prompt within these limits.
+func prompted(t *testing.T, l session.Limits) *branch {
+	b := newBranch(t, nil)
+	b.take(root, session.Prompt{Text: "go", Mode: session.OneShot, Limits: l, Context: told, Create: &session.Created{Session: root, Root: root, Dir: "/w"}})
+	return b
+}
+
+// folded reads the disk as a new process does.
 func folded(t *testing.T, disk []record) *tree.State {
 	t.Helper()
-	s := tree.New(root)
-	for _, r := range disk {
-		err := error(nil)
-		if r.journal == "" {
-			err = s.ApplyTree(r.step, r.at, r.events)
-		} else {
-			err = s.Apply(r.journal, r.step, r.at, r.events)
-		}
-		if err != nil {
-			t.Fatalf("the disk does not fold: %v", err)
-		}
+	s, err := foldDisk(disk)
+	if err != nil {
+		t.Fatalf("the disk does not fold: %v", err)
 	}
 	return s
 }
@@ -148,16 +148,4 @@ func (b *branch) prepared(owner, child id.Session, model string, tools ...string
 	names := append([]string{"communicate", "job_list"}, tools...)
 	b.take(owner, tree.Prepared{Call: b.asked[len(b.asked)-1].Call, Child: child,
 		Descriptor: delegate.Descriptor{Model: model, Allowance: 1, Dir: "/w", System: "its own role", Tools: json.RawMessage(namesOf(names))}})
-}
-
-func (b *branch) found() tree.Restarted {
-	in := tree.Restarted{Sessions: map[id.Session]session.Restarted{}}
-	for name, s := range b.state.Sessions {
-		x := session.Restarted{Jobs: map[id.Job]job.Found{}}
-		for _, j := range s.Live() {
-			x.Jobs[j.ID] = job.Found{}
-		}
-		in.Sessions[name] = x
-	}
-	return in
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"evener/internal/id"
-	"evener/internal/session"
 )
 
 // An attention run takes no place of those that messages begin, and none of these
@@ -13,10 +12,9 @@ import (
 //
 // clause: JC-654 JC-656
 func TestDrivePlaces(t *testing.T) {
-	b := newBranch(t, nil)
 	l := familyLimits
 	l.MaxConcurrentDelegates, l.AttentionDriveLimit, l.MaxRetainedTerminal = 3, 1, 50
-	b.take(root, session.Prompt{Text: "go", Mode: session.OneShot, Limits: l, Context: told, Create: &session.Created{Session: root, Root: root, Dir: "/w"}})
+	b := prompted(t, l)
 	one, _ := b.delegate(root, 1)
 	two, _ := b.delegate(root, 2)
 	j, k := b.start(one), b.start(two)

@@ -407,7 +407,7 @@ func (p *teller) taken(disk []record) (f *family, wrote []decided) {
 		}
 	}
 	f.state = f.fold()
-	f.take(tree.Input{Session: root, In: f.found()})
+	f.take(tree.Input{Session: root, In: foundOf(f.state)})
 	f.done = nil
 	return f, wrote
 }

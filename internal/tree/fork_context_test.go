@@ -77,7 +77,7 @@ func TestForkContext(t *testing.T) {
 func crashed(t *testing.T, disk []record, before []transcript.Entry) {
 	t.Helper()
 	b := newBranch(t, disk)
-	b.take(root, b.found())
+	b.take(root, foundOf(b.state))
 	checkFork(t, b, before)
 	if child := b.state.Sessions[forkedChild]; child.Run.Open || child.Run.Outcome != session.RunLost {
 		t.Errorf("after the restart its run is %+v", child.Run)
@@ -85,11 +85,11 @@ func crashed(t *testing.T, disk []record, before []transcript.Entry) {
 	n := len(b.disk)
 	for cut := len(disk); cut < n; cut++ { // of the restart
 		x := newBranch(t, b.disk[:cut])
-		x.take(root, x.found())
+		x.take(root, foundOf(x.state))
 		checkFork(t, x, before)
 	}
 	again := newBranch(t, b.disk)
-	again.take(root, again.found())
+	again.take(root, foundOf(again.state))
 	if len(again.disk) != n {
 		t.Errorf("a second restart writes %v", again.disk[n:])
 	}
@@ -160,10 +160,10 @@ func TestForkContextOwnerAtRest(t *testing.T) {
 	b.prepared(owner, forkedChild, told.Model)
 	first := slices.IndexFunc(b.disk, func(r record) bool { return r.journal == forkedChild })
 	b = newBranch(t, b.disk[:first])
-	b.take(root, b.found())
+	b.take(root, foundOf(b.state))
 	ended := slices.IndexFunc(b.disk, func(r record) bool { return finishedOf(r, owner) })
 	b = newBranch(t, b.disk[:ended+1])
-	b.take(root, b.found())
+	b.take(root, foundOf(b.state))
 	all := folded(t, b.disk).Sessions[forkedChild].Transcript.Entries
 	if len(all) != len(before)+1 || !reflect.DeepEqual(all[:len(before)], before) {
 		t.Errorf("it begins with %d entries of %d", len(all), len(before))

@@ -8,18 +8,15 @@ import (
 	"time"
 
 	"evener/internal/id"
-	"evener/internal/session"
 	"evener/internal/transcript"
 	"evener/internal/tree"
 )
 
 // kept is a root whose delegates may stay in memory so many at a time.
 func kept(t *testing.T, limit int64) *branch {
-	b := newBranch(t, nil)
 	l := familyLimits
 	l.MaxConcurrentDelegates, l.MaxRetainedTerminal = 50, limit
-	b.take(root, session.Prompt{Text: "go", Mode: session.OneShot, Limits: l, Context: told, Create: &session.Created{Session: root, Root: root, Dir: "/w"}})
-	return b
+	return prompted(t, l)
 }
 
 func (b *branch) delegate(owner id.Session, n byte) (id.Session, transcript.Entry) {

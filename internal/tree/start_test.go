@@ -20,7 +20,7 @@ func TestStartFails(t *testing.T) {
 	one, _ := b.delegate(root, 1)
 	created := slices.IndexFunc(b.disk, func(r record) bool { return r.events[0].Kind() == delegate.Created{}.Kind() })
 	lost := newBranch(t, b.disk[:created+1])
-	lost.take(root, lost.found())
+	lost.take(root, foundOf(lost.state))
 	lost.take(root, session.Prompt{Text: "more", Mode: session.OneShot, Limits: familyLimits, Context: told})
 	b.take(one, session.ModelFailed{Request: b.requests[one], Text: "no such model"})
 	for _, c := range []struct {

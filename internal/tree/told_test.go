@@ -94,10 +94,9 @@ func TestPacketMessage(t *testing.T) {
 //
 // clause: RC-008 RC-009
 func TestDriveTooLate(t *testing.T) {
-	b := newBranch(t, nil)
 	l := familyLimits
 	l.MaxConcurrentDelegates, l.AttentionDriveLimit, l.MaxRetainedTerminal = 50, 1, 50
-	b.take(root, session.Prompt{Text: "go", Mode: session.OneShot, Limits: l, Context: told, Create: &session.Created{Session: root, Root: root, Dir: "/w"}})
+	b := prompted(t, l)
 	one, _ := b.delegate(root, 1)
 	two, _ := b.delegate(root, 2)
 	j, k := b.start(one), b.start(two)
@@ -133,7 +132,7 @@ func TestDriveBegins(t *testing.T) {
 	notice := string(j) + "/1"
 	for cut := from; cut <= len(b.disk); cut++ {
 		c := newBranch(t, b.disk[:cut])
-		c.take(root, c.found())
+		c.take(root, foundOf(c.state))
 		c.take(root, session.Prompt{Text: "more", Mode: session.OneShot, Limits: c.state.Session().Run.Limits, Context: told})
 		c.report(one)
 		begun, accepted, settled := map[int64]int{}, map[int64]int{}, 0
@@ -204,7 +203,7 @@ func TestNestedJob(t *testing.T) {
 	}
 	same("it runs", `"status":"running"`)
 	b = newBranch(t, b.disk)
-	b.take(root, b.found())
+	b.take(root, foundOf(b.state))
 	b.take(root, session.Prompt{Text: "more", Mode: session.OneShot, Limits: b.state.Session().Run.Limits, Context: told})
 	b.send(one)
 	same("the process was lost", `"status":"stopped"`, `"reason":"runtime_lost"`)
