@@ -12,6 +12,7 @@ import (
 	"evener/internal/session"
 	"evener/internal/store"
 	"evener/internal/text"
+	"evener/internal/tree"
 	"evener/internal/watch"
 )
 
@@ -130,36 +131,21 @@ func recordOf(h store.Home, s *session.State, x *job.State) Record {
 }
 
 func runJobs(e *env, args []string) int {
-	fs := e.flags(jobsCommand)
-	set := e.stateFlags(fs)
-	asJSON := fs.Bool("json", false, "one record a line")
-	rest, status, ok := e.parse(jobsCommand, fs, args)
+	home, t, asJSON, status, ok := e.look(jobsCommand, args, "one record a line")
 	if !ok {
 		return status
-	}
-	home, _, err := e.home(set)
-	if err != nil {
-		return e.failLoad(err)
-	}
-	target, status, ok := e.oneSession(home, "jobs", rest)
-	if !ok {
-		return status
-	}
-	t, err := store.Load(home, target, 0)
-	if err != nil {
-		return e.failState(err)
 	}
 	s := t.Session()
 	tw := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
 	for _, x := range s.Jobs() {
 		r := recordOf(home, s, x)
-		if *asJSON {
+		if asJSON {
 			writeJSON(e, r)
 			continue
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\n", r.Job, r.Status, r.Reason, r.OutputBytes, oneLine(r.Description, r.Command))
 	}
-	if !*asJSON {
+	if !asJSON {
 		for _, x := range s.Watches.Rows() {
 			fmt.Fprintf(tw, "%s\twatching\t%s\t%d\t%s\n", x.ID, x.Source, x.Deliveries, oneLine(x.Condition, ""))
 		}
@@ -169,6 +155,31 @@ func runJobs(e *env, args []string) int {
 	}
 	tw.Flush()
 	return exitOK
+}
+
+// look begins a command that looks at one session, and that with --json prints
+// such rows: where it is, its fold, and whether the flag was given. Where it is not
+// ok, the command is over with that status.
+func (e *env) look(c command, args []string, rows string) (home store.Home, t *tree.State, asJSON bool, status int, ok bool) {
+	fs := e.flags(c)
+	set := e.stateFlags(fs)
+	fs.BoolVar(&asJSON, "json", false, rows)
+	rest, status, ok := e.parse(c, fs, args)
+	if !ok {
+		return home, nil, asJSON, status, false
+	}
+	home, _, err := e.home(set)
+	if err != nil {
+		return home, nil, asJSON, e.failLoad(err), false
+	}
+	target, status, ok := e.oneSession(home, c.name, rest)
+	if !ok {
+		return home, nil, asJSON, status, false
+	}
+	if t, err = store.Load(home, target, 0); err != nil {
+		return home, nil, asJSON, e.failState(err), false
+	}
+	return home, t, asJSON, exitOK, true
 }
 
 // oneSession is the session that the arguments name, by its id or by the id of

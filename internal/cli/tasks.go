@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 
-	"evener/internal/store"
 	"evener/internal/task"
 )
 
@@ -21,27 +20,12 @@ type taskRecord struct {
 }
 
 func runTasks(e *env, args []string) int {
-	fs := e.flags(tasksCommand)
-	set := e.stateFlags(fs)
-	asJSON := fs.Bool("json", false, "one object a line")
-	rest, status, ok := e.parse(tasksCommand, fs, args)
+	_, t, asJSON, status, ok := e.look(tasksCommand, args, "one object a line")
 	if !ok {
 		return status
-	}
-	home, _, err := e.home(set)
-	if err != nil {
-		return e.failLoad(err)
-	}
-	target, status, ok := e.oneSession(home, "tasks", rest)
-	if !ok {
-		return status
-	}
-	t, err := store.Load(home, target, 0)
-	if err != nil {
-		return e.failState(err)
 	}
 	for _, x := range t.Session().Tasks.All() {
-		if *asJSON {
+		if asJSON {
 			writeJSON(e, taskRecord{task.RowOf(x), x.Prompt})
 			continue
 		}

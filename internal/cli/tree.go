@@ -6,7 +6,6 @@ import (
 
 	"evener/internal/delegate"
 	"evener/internal/id"
-	"evener/internal/store"
 	"evener/internal/text"
 	"evener/internal/tree"
 )
@@ -19,34 +18,19 @@ var treeCommand = command{
 func init() { treeCommand.run = runTree }
 
 func runTree(e *env, args []string) int {
-	fs := e.flags(treeCommand)
-	set := e.stateFlags(fs)
-	asJSON := fs.Bool("json", false, "one delegate a line")
-	rest, status, ok := e.parse(treeCommand, fs, args)
+	_, t, asJSON, status, ok := e.look(treeCommand, args, "one delegate a line")
 	if !ok {
 		return status
 	}
-	home, _, err := e.home(set)
-	if err != nil {
-		return e.failLoad(err)
-	}
-	target, status, ok := e.oneSession(home, "tree", rest)
-	if !ok {
-		return status
-	}
-	t, err := store.Load(home, target, 0)
-	if err != nil {
-		return e.failState(err)
-	}
-	if !*asJSON {
+	if !asJSON {
 		s := t.Session()
 		outcome := string(s.Run.Outcome)
 		if s.Run.Open {
 			outcome = "open"
 		}
-		treeLine(e, 0, string(target), outcome+" "+jobsOf(t, target), "")
+		treeLine(e, 0, string(t.Root), outcome+" "+jobsOf(t, t.Root), "")
 	}
-	e.delegatesOf(t, target, 1, *asJSON)
+	e.delegatesOf(t, t.Root, 1, asJSON)
 	return exitOK
 }
 
