@@ -170,20 +170,6 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// Sync makes a closed log durable, for a log whose keeping was decided after
-// its job had ended.
-func Sync(path string) error {
-	r, err := open(path)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	if err := datasync(r.f); err != nil {
-		return fmt.Errorf("sync job output %s: %w", path, err)
-	}
-	return syncDir(filepath.Dir(path))
-}
-
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -11,19 +11,9 @@ const outputPlace = "/properties/output"
 
 const outputDoc = "The structured result: JSON that fits this schema. Required with end_turn=true."
 
-// WithOutputSchema shows the model the schema that the output of its reports
-// must fit, in the place of communicate's own: a server that constrains what a
-// model writes by its tools then holds it to the schema.
-func WithOutputSchema(defs []Def, schema json.RawMessage) []Def {
-	defs = slices.Clone(defs)
-	for i, d := range defs {
-		if d.Name == communicate.name {
-			defs[i].Parameters = withOutput(d.Parameters, schema)
-		}
-	}
-	return defs
-}
-
+// withOutput shows the model the schema that the output of its reports must fit,
+// in the place of communicate's own: a server that constrains what a model writes
+// by its tools then holds it to the schema.
 func withOutput(parameters, schema json.RawMessage) json.RawMessage {
 	n, bad := parseAny(string(parameters))
 	own, bad2 := parseAny(string(schema))

@@ -7,6 +7,10 @@ import (
 	checker "evener/internal/schema"
 )
 
+func definitionsWith(schema string) []Def {
+	return DefinitionsFor(Surface{Names: names(), Output: json.RawMessage(schema)})
+}
+
 // The schema stands where the model writes the value, and its references still
 // lead to what they meant.
 func TestWithOutputSchema(t *testing.T) {
@@ -19,7 +23,7 @@ func TestWithOutputSchema(t *testing.T) {
 		{`{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://example.com/x","$defs":{"$ref":{"type":"null"},"a":{"items":{"$ref":"#"}}},"anyOf":[{"$ref":"#/$defs/a"},{"const":{"$ref":"#"}},{"properties":{"default":{"$ref":"#/$defs/$ref"}}}]}`,
 			`{"$defs":{"$ref":{"type":"null"},"a":{"items":{"$ref":"#/properties/output"}}},"anyOf":[{"$ref":"#/properties/output/$defs/a"},{"const":{"$ref":"#"}},{"properties":{"default":{"$ref":"#/properties/output/$defs/$ref"}}}]` + doc},
 	} {
-		for _, d := range WithOutputSchema(Definitions(), json.RawMessage(c.schema)) {
+		for _, d := range definitionsWith(c.schema) {
 			if d.Name != "communicate" {
 				continue
 			}
@@ -39,7 +43,7 @@ func TestWithOutputSchema(t *testing.T) {
 			}
 		}
 	}
-	for i, d := range WithOutputSchema(Definitions(), json.RawMessage(`{"type":"integer"}`)) { // the others, and the originals, stay
+	for i, d := range definitionsWith(`{"type":"integer"}`) { // the others, and the originals, stay
 		if same := string(d.Parameters) == string(Definitions()[i].Parameters); same == (d.Name == "communicate") {
 			t.Errorf("%s: the same: %v", d.Name, same)
 		}
