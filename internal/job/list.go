@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"evener/internal/fault"
+	"evener/internal/id"
 	"evener/internal/text"
 )
 
@@ -50,11 +51,33 @@ type Item struct {
 	Line func(preview int) string
 }
 
-// ItemOf takes a job into a listing; more adds to its row.
-func ItemOf(s *State, l Live, more func(*Row)) Item {
+// Place is where a row stands in a listing that shows more than the caller's own.
+// Depth is how far down the tree the session is that the walk read it from; none
+// where the listing does not walk. Nested: another session's than the caller's.
+type Place struct {
+	ParentDelegate id.Delegate `json:"parent_delegate_id,omitempty"` // whose session owns the row; none at the root
+	Depth          *int        `json:"depth,omitempty"`
+	Nested         bool        `json:"-"`
+}
+
+// Words are the place in the text of a listing: nothing for a row of the caller's
+// where the listing does not walk.
+func (p Place) Words() string {
+	var b strings.Builder
+	if p.Nested {
+		fmt.Fprintf(&b, " parent_delegate_id=%s", p.ParentDelegate)
+	}
+	if p.Depth != nil {
+		fmt.Fprintf(&b, " depth=%d", *p.Depth)
+	}
+	return b.String()
+}
+
+// ItemOf takes a job into a listing.
+func ItemOf(s *State, l Live, p Place) Item {
 	row := func() Row {
 		r := RowOf(s, l)
-		more(&r)
+		r.Place = p
 		return r
 	}
 	return Item{At: s.LastActivity(l), ID: string(s.ID), Row: func() any { return row() }, Line: func(n int) string { return line(row(), n) }}
@@ -116,7 +139,7 @@ func line(r Row, preview int) string {
 	if r.ExitCode != nil {
 		fmt.Fprintf(&b, " exit_code=%d", *r.ExitCode)
 	}
-	fmt.Fprintf(&b, " total_bytes=%d last_activity=%s", r.TotalBytes, r.LastActivity)
+	fmt.Fprintf(&b, " total_bytes=%d last_activity=%s%s", r.TotalBytes, r.LastActivity, r.Words())
 	what := r.Description
 	if what == "" {
 		what = r.Command

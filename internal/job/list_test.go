@@ -40,7 +40,7 @@ func TestPage(t *testing.T) {
 func TestSort(t *testing.T) {
 	at := time.Date(2024, 12, 1, 10, 0, 0, 0, time.UTC)
 	listed := func(j id.Job, last time.Time) Item {
-		return ItemOf(&State{ID: j, Status: Running, StartedAt: at.Add(-time.Hour)}, Live{Job: j, LastAt: last}, func(*Row) {})
+		return ItemOf(&State{ID: j, Status: Running, StartedAt: at.Add(-time.Hour)}, Live{Job: j, LastAt: last}, Place{})
 	}
 	jobs := []Item{listed("job_B", at), listed("job_A", at), listed("job_C", at.Add(time.Microsecond)), listed("job_0", at.Add(-time.Microsecond))}
 	Sort(jobs)

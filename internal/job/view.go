@@ -185,10 +185,7 @@ type Row struct {
 	ExitCode     *int       `json:"exit_code,omitempty"`
 	TotalBytes   int64      `json:"total_bytes"`
 	Pruned       bool       `json:"output_pruned,omitempty"`
-	// ParentDelegate is whose session owns the job; none at the root. Depth is
-	// the distance of that session in a walk down the tree.
-	ParentDelegate id.Delegate `json:"parent_delegate_id,omitempty"`
-	Depth          *int        `json:"depth,omitempty"`
+	Place
 }
 
 // RowOf builds the item of a job.

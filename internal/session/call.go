@@ -31,7 +31,7 @@ type JobListCall struct {
 	Limit              *int64   `json:"limit" optional:"" doc:"Rows a page, 1 or more; default 50; above 100 means 100."`
 	Offset             *int64   `json:"offset" optional:"" doc:"Rows to skip, 0 or more; default 0."`
 	IncludeNested      bool     `json:"include_nested" optional:"" doc:"Also jobs forwarded from direct children."`
-	IncludeDescendants bool     `json:"include_descendants" optional:"" doc:"Also jobs of all live descendants."`
+	IncludeDescendants bool     `json:"include_descendants" optional:"" doc:"Also what live descendants own, with depth."`
 }
 
 // JobStopCall requests a stop.

@@ -55,6 +55,8 @@ func (w *work) live(j id.Job) job.Live {
 	return l
 }
 
+func (w *work) liveOf(x *job.State) job.Live { return w.live(x.ID) }
+
 // Decide takes one input. A *fault.Error is a refusal and writes nothing; any
 // other error means that the decision itself does not fold, which is a defect:
 // the caller discards the state.

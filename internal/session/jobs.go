@@ -33,7 +33,9 @@ func (w *work) jobStatus(c transcript.Call, a JobStatusCall) {
 	if owed := w.s.Attention.OfJob(x.ID); x.Terminal() && len(owed) > 0 {
 		w.emit(attention.Consumed{IDs: owed, By: attention.ByStatus})
 	}
-	w.answer(c, job.View(x, w.live(x.ID), w.facts.Now), w.s.PollNote(c))
+	v := job.View(x, w.live(x.ID), w.facts.Now)
+	v.ParentDelegate = w.s.Delegate
+	w.answer(c, v, w.s.PollNote(c))
 }
 
 // ListResult is the answer of job_list.
@@ -68,25 +70,25 @@ func (w *work) jobList(c transcript.Call, a JobListCall) {
 		w.refuse(c, err)
 		return
 	}
-	r, shown := w.s.List(w.s.Items(a, w.live, nil), page, w.s.Run.Limits.MaxSubagentDepth, w.s.Run.Limits)
+	r, shown := w.s.List(w.s.Items(a, w.liveOf, job.Place{}), page, w.s.Run.Limits.MaxSubagentDepth, w.s.Run.Limits)
 	if note := w.s.PollNote(c); note != "" {
 		shown += "\n" + note
 	}
 	w.emit(transcript.Answered{Call: c.ID, Name: c.Name, Text: shown, Data: text.Encode(r)})
 }
 
-// Items are the session's jobs that a listing asks for, at a depth where it
-// tells depths.
-func (s *State) Items(a JobListCall, live func(id.Job) job.Live, depth *int) []job.Item {
+// Items are the session's jobs that a listing asks for.
+func (s *State) Items(a JobListCall, live func(*job.State) job.Live, p job.Place) []job.Item {
 	if len(a.Type) > 0 && !slices.Contains(a.Type, "shell") {
 		return nil
 	}
+	p.ParentDelegate = s.Delegate
 	var out []job.Item
 	for _, x := range s.Jobs() {
 		if len(a.Status) > 0 && !slices.Contains(a.Status, string(x.Public())) {
 			continue
 		}
-		out = append(out, job.ItemOf(x, live(x.ID), func(r *job.Row) { r.ParentDelegate, r.Depth = s.Delegate, depth }))
+		out = append(out, job.ItemOf(x, live(x), p))
 	}
 	return out
 }

@@ -60,7 +60,8 @@ type State struct {
 type Run struct {
 	N        int64
 	Open     bool
-	Ending   string // why, once it is ending
+	At       time.Time // its line's
+	Ending   string    // why, once it is ending
 	Mode     Mode
 	Limits   Limits
 	Parent   id.Job
@@ -212,7 +213,7 @@ func (s *State) Apply(at time.Time, e Event) error {
 	case PromptQueued, PromptDropped:
 		return s.applyQueue(e)
 	case RunStarted, InputEnded, JobsAwaited, WaitExpired, RunEnding, RunEnded:
-		return s.applyRun(e)
+		return s.applyRun(at, e)
 	default:
 		return s.applyTurn(e)
 	}
@@ -266,7 +267,7 @@ func (s *State) applyReply(e transcript.AssistantSaid) error {
 	return s.Transcript.Apply(e)
 }
 
-func (s *State) applyRun(e Event) error {
+func (s *State) applyRun(at time.Time, e Event) error {
 	switch e := e.(type) {
 	case RunStarted:
 		if s.Run.Open || e.Run != s.Run.N+1 {
@@ -276,7 +277,7 @@ func (s *State) applyRun(e Event) error {
 			return fmt.Errorf("run %d: generation %d began after %d", e.Run, e.Generation, s.Run.Generation)
 		}
 		s.Archived = false
-		s.Run = Run{N: e.Run, Open: true, Mode: e.Mode, Limits: e.Limits, Parent: e.ParentJob, Generation: e.Generation, Exits: e.Exits, Schema: e.OutputSchema}
+		s.Run = Run{N: e.Run, Open: true, At: at, Mode: e.Mode, Limits: e.Limits, Parent: e.ParentJob, Generation: e.Generation, Exits: e.Exits, Schema: e.OutputSchema}
 	case InputEnded:
 		if !s.Run.Open || s.Run.InputEnded {
 			return fmt.Errorf("run %d: its input ended out of order", e.Run)

@@ -301,7 +301,7 @@ func (w *work) stopEnded() {
 	}
 	if !s.closes {
 		for _, x := range slices.Clone(s.Watches.Active()) {
-			w.endWatch(x, watch.Cleared)
+			w.endWatch(x, watch.ManagerClosed)
 		}
 	}
 	stops := s.Stops

@@ -244,7 +244,7 @@ func TestDecideReportsWhatDoesNotFold(t *testing.T) {
 
 // include_children stops the active jobs that a job started, and theirs.
 //
-// clause: JC-453
+// clause: JC-453 JC-458
 func TestStopChildren(t *testing.T) {
 	child := func(j, parent id.Job) []Event {
 		return []Event{job.Intended{Job: j, Mode: job.Background, ParentJob: parent, Call: "c"}, job.Started{Job: j}}

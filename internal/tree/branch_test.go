@@ -34,6 +34,7 @@ type branch struct {
 	timers   map[string]time.Time
 	restored int // conversations that were taken back
 	full     string
+	printed  time.Time // when any command printed last
 }
 
 // newBranch takes up what is on the disk, as a new process does.
@@ -70,7 +71,7 @@ func (b *branch) take(s id.Session, in session.Input) {
 	queue := []tree.Input{{Session: s, In: in}}
 	for len(queue) > 0 {
 		b.now, b.mint = b.now.Add(time.Second), b.mint+1
-		d, err := b.state.Decide(tool.Decode, session.Facts{Now: b.now, Random: b.mint << 5, Full: b.full, Room: 1 << 20, Live: func(j id.Job) job.Live { return job.Live{Job: j} }}, queue[0])
+		d, err := b.state.Decide(tool.Decode, session.Facts{Now: b.now, Random: b.mint << 5, Full: b.full, Room: 1 << 20, Live: func(j id.Job) job.Live { return job.Live{Job: j, LastAt: b.printed} }}, queue[0])
 		if _, refused := errors.AsType[*fault.Error](err); err != nil && !refused {
 			b.t.Fatalf("%s: %v", queue[0].In.Kind(), err)
 		}

@@ -98,3 +98,82 @@ func TestFenceOfClose(t *testing.T) {
 		}
 	}
 }
+
+// What a stopped delegate's own delegates told it, and no turn of it has taken, is
+// discarded with the stop, and so is what they owed it: no later run hears of it.
+//
+// clause: JC-434
+func TestFenceDiscards(t *testing.T) {
+	b := kept(t, 50)
+	one, _ := b.delegate(root, 1)
+	two, _ := b.delegate(one, 2)
+	three, _ := b.delegate(one, 3)
+	b.reply(two, "", `communicate {"message":"half of it","end_turn":false}`)
+	b.reply(three, "", `communicate {"message":"all of it","end_turn":true}`)
+	queued := b.state.Sessions[one].Attention.Pending()
+	if len(queued) != 2 {
+		t.Fatalf("it is owed %v", queued)
+	}
+	b.reply(root, "", `job_stop {"target":"`+string(id.DelegateOf(one))+`"}`)
+	for _, s := range []id.Session{one, two, three} {
+		d := b.state.Delegates.Get(id.DelegateOf(s))
+		if left := b.state.Sessions[s].Attention.Pending(); len(left) > 0 || s != one && len(d.Owed) > 0 {
+			t.Errorf("%s: pending %v, owed %v", d.ID, left, d.Owed)
+		}
+	}
+	for _, x := range queued {
+		if got := b.state.Sessions[one].Attention.StateOf(x); got != attention.Settled {
+			t.Errorf("%s is %s", x, got)
+		}
+	}
+	b.send(one)
+	if said := b.said(one); strings.Contains(said, "half of it") || strings.Contains(said, "all of it") || strings.Contains(said, string(id.DelegateOf(two))+`" kind`) {
+		t.Errorf("its next run: %s", said)
+	}
+}
+
+// A stop says what it found the delegate at when it was asked for, whoever asks again
+// and whichever process ends it: the one that takes the tree up does, and calls no
+// model. While it is not at its end the answer says that it was requested.
+//
+// clause: JC-448 JC-449
+func TestFenceClassification(t *testing.T) {
+	b := kept(t, 50)
+	one, _ := b.delegate(root, 1)
+	name := id.DelegateOf(one)
+	j := b.start(one)
+	stop := func(args string) string {
+		t.Helper()
+		b.reply(root, "", `job_stop {"target":"`+string(name)+`"`+args+`}`)
+		return b.last(root).Text
+	}
+	const pending = `"type":"delegate","status":"running","reason":"stop_pending","previous_status":"running","outcome":"stop_requested"`
+	for range 2 {
+		if got := stop(""); !strings.Contains(got, pending) {
+			t.Errorf("it is asked for: %s", got)
+		}
+	}
+	stop(`,"max_wait_ms":1000`)
+	call := b.state.Sessions[root].Transcript.Open()[0].ID
+	b.take(root, session.TimerFired{Key: "stop:" + call})
+	if got := b.last(root).Text; !strings.Contains(got, pending) {
+		t.Errorf("the wait for it ran out: %s", got)
+	}
+	lost := slices.Clone(b.disk)
+	stop(`,"max_wait_ms":1000`)
+	b.exit(j)
+	const over = `"status":"idle","reason":"stopped_by_parent","previous_status":"running","outcome":"cancelled_by_request"`
+	if got := b.last(root).Text; !strings.Contains(got, over) {
+		t.Errorf("it has ended: %s", got)
+	}
+	if got := stop(`,"max_wait_ms":1000`); !strings.Contains(got, `"status":"idle","reason":null,"previous_status":"idle","outcome":"already_idle"`) {
+		t.Errorf("it was at rest: %s", got)
+	}
+
+	c := newBranch(t, lost)
+	c.take(root, foundOf(c.state))
+	d := c.state.Delegates.Get(name)
+	if d.Stops > 0 || d.Open || d.Stopped.Previous != "running" || d.Last.Status != delegate.Cancelled || d.Last.Reason != delegate.StoppedByParent || c.requests[one] > 0 {
+		t.Errorf("another process: %+v, last %+v, %d requests", d.Stopped, d.Last, c.requests[one])
+	}
+}

@@ -2,7 +2,6 @@ package tree
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +31,7 @@ type Row struct {
 	Outcome      *Outcome    `json:"last_outcome,omitempty"`
 	StartedAt    string      `json:"started_at"`
 	LastActivity string      `json:"last_activity"`
-	Depth        *int        `json:"depth,omitempty"`
+	Depth        *int        `json:"depth,omitempty"` // as job.Place has it
 }
 
 // StatusView is the answer of job_status for a delegate: metadata only.
@@ -76,17 +75,34 @@ func (t *State) occupancy() *Occupancy {
 	return &Occupancy{t.Delegates.Running, l.MaxConcurrentDelegates, t.Delegates.Driving, l.AttentionDriveLimit, t.retained(nil), l.MaxRetainedTerminal}
 }
 
-// activity is the latest moment at which something of the delegate was seen.
-func (t *State) activity(d *delegate.State) time.Time {
+// liveJob tells what only the process knows of a job that runs.
+type liveJob func(*job.State) job.Live
+
+// activity is the latest moment at which something of the delegate was seen: what
+// its journal says behind the beginning of the run, or output of what it runs. It
+// is what listings show and what the quiet watchdog looks at.
+func (t *State) activity(d *delegate.State, live liveJob) time.Time {
 	at := d.StartedAt
-	if s := t.Sessions[d.Session]; s != nil && s.LastAt.After(at) {
-		at = s.LastAt
-	}
 	if d.Last != nil && d.Last.EndedAt.After(at) {
 		at = d.Last.EndedAt
 	}
+	s := t.Sessions[d.Session]
+	if s == nil {
+		return at
+	}
+	if s.LastAt.After(at) && !s.LastAt.Equal(s.Run.At) {
+		at = s.LastAt
+	}
+	for _, x := range s.Live() {
+		if out := live(x).LastAt; out.After(at) {
+			at = out
+		}
+	}
 	return at
 }
+
+// unseen knows of no job what it printed last.
+func unseen(*job.State) job.Live { return job.Live{} }
 
 func outcome(d *delegate.State) *Outcome {
 	if d.Last == nil {
@@ -96,11 +112,12 @@ func outcome(d *delegate.State) *Outcome {
 }
 
 // StatusOf is a delegate as job_status shows it.
-func (t *State) StatusOf(d *delegate.State, now time.Time) StatusView {
+func (t *State) StatusOf(d *delegate.State, live liveJob, now time.Time) StatusView {
+	at := t.activity(d, live)
 	v := StatusView{
 		ID: d.ID, Type: "delegate", Status: d.Status(), Name: d.Descriptor.Name, Task: d.Task, AgentType: d.Descriptor.AgentType,
 		Model: d.Descriptor.Model, Allowance: d.Descriptor.Allowance, Owner: d.Owner, Parent: d.Parent, Child: d.Session, Ref: d.Ref(), Resumable: true,
-		Outcome: outcome(d), CreatedAt: job.Stamp(d.CreatedAt), RunStartedAt: job.Stamp(d.StartedAt), LatestActivity: job.Stamp(t.activity(d)),
+		Outcome: outcome(d), CreatedAt: job.Stamp(d.CreatedAt), RunStartedAt: job.Stamp(d.StartedAt), LatestActivity: job.Stamp(at),
 		Occupancy: t.occupancy(),
 	}
 	end := now
@@ -111,16 +128,18 @@ func (t *State) StatusOf(d *delegate.State, now time.Time) StatusView {
 		v.Reason = delegate.StopPending
 	}
 	v.RunningForMS = max(0, end.Sub(d.StartedAt).Milliseconds())
-	v.QuietForMS = max(0, now.Sub(t.activity(d)).Milliseconds())
+	v.QuietForMS = max(0, now.Sub(at).Milliseconds())
 	return v
 }
 
-// RowOf is a delegate as job_list shows it.
-func (t *State) RowOf(d *delegate.State) Row {
+// RowOf is a delegate as job_list shows it, to one who does not run it.
+func (t *State) RowOf(d *delegate.State) Row { return t.rowOf(d, t.activity(d, unseen)) }
+
+func (t *State) rowOf(d *delegate.State, activity time.Time) Row {
 	return Row{
 		ID: d.ID, Type: "delegate", Status: d.Status(), Name: d.Descriptor.Name, Description: text.Preview(d.Task, 400), AgentType: d.Descriptor.AgentType,
 		Model: d.Descriptor.Model, Owner: d.Owner, Parent: d.Parent, Child: d.Session, Ref: d.Ref(), Resumable: true, Outcome: outcome(d),
-		StartedAt: job.Stamp(d.StartedAt), LastActivity: job.Stamp(t.activity(d)),
+		StartedAt: job.Stamp(d.StartedAt), LastActivity: job.Stamp(activity),
 	}
 }
 
@@ -129,7 +148,7 @@ func (t *State) RowOf(d *delegate.State) Row {
 func (w *work) status(s id.Session, c transcript.Call, a session.JobStatusCall) {
 	if j, ok := id.ParseJob(a.Target); ok {
 		x := w.t.nestedJob(j)
-		if x == nil || w.t.directAbove(s, j.Owner()) == "" {
+		if x == nil || !w.t.sees(s, j.Owner()) {
 			w.refuse(s, c.ID, fault.New(fault.TargetNotFound, "job_status: no job %s that you can see; job_list shows the jobs there are", j))
 			return
 		}
@@ -139,11 +158,11 @@ func (w *work) status(s id.Session, c transcript.Call, a session.JobStatusCall) 
 		return
 	}
 	d := w.t.Delegates.Get(id.Delegate(a.Target))
-	if d == nil || d.Owner != s && w.t.directAbove(s, d.Owner) == "" {
+	if d == nil || !w.t.reaches(s, d.Owner) {
 		w.refuse(s, c.ID, fault.New(fault.TargetNotFound, "job_status: no delegate %q that you can see; job_list shows those there are", text.Preview(a.Target, 80)))
 		return
 	}
-	w.answerRead(s, c, w.t.StatusOf(d, w.f.Now))
+	w.answerRead(s, c, w.t.StatusOf(d, w.liveOf, w.f.Now))
 }
 
 // answerRead is answer, with the remark on what is read over and over.
@@ -177,7 +196,7 @@ func (w *work) list(s id.Session, c transcript.Call, a session.JobListCall) {
 	}
 	r := ListResult{Occupancy: w.t.occupancy()}
 	var shown string
-	r.ListResult, shown = w.t.Sessions[s].List(w.rows(s, a), page, w.allowance(s), w.limits())
+	r.ListResult, shown = w.t.Sessions[s].List(w.t.rows(s, a, w.liveOf), page, w.allowance(s), w.limits())
 	o := r.Occupancy
 	shown += fmt.Sprintf("\ndelegate jobs running: %d of %d; attention drives: %d of %d", o.Running, o.RunningCap, o.Drives, o.DrivesCap)
 	if note := w.t.Sessions[s].PollNote(c); note != "" {
@@ -186,60 +205,8 @@ func (w *work) list(s id.Session, c transcript.Call, a session.JobListCall) {
 	w.tell(s, session.CallDone{Call: c.ID, Text: shown, Data: text.Encode(r)})
 }
 
-func (w *work) rows(s id.Session, a session.JobListCall) []job.Item {
-	all := w.rowsOf(s, a, nil)
-	if !a.IncludeNested && !a.IncludeDescendants {
-		return all
-	}
-	below := map[id.Session]int{s: 0}
-	if a.IncludeDescendants {
-		zero := 0
-		all = w.rowsOf(s, a, &zero)
-	}
-	for d := range w.t.Delegates.All {
-		up, ok := below[d.Owner]
-		if !ok || up > 0 && !a.IncludeDescendants {
-			continue
-		}
-		depth := up + 1
-		below[d.Session] = depth
-		if a.IncludeDescendants {
-			all = append(all, w.rowsOf(d.Session, a, &depth)...)
-		} else {
-			all = append(all, w.shells(d.Session, a, nil)...)
-		}
-	}
-	return all
-}
-
-// rowsOf lists what a session owns: shell jobs and direct delegates.
-func (w *work) rowsOf(s id.Session, a session.JobListCall, depth *int) []job.Item {
-	out := w.shells(s, a, depth)
-	if len(a.Type) > 0 && !slices.Contains(a.Type, "delegate") {
-		return out
-	}
-	for d := range w.t.Delegates.OwnedBy(s) {
-		if len(a.Status) > 0 && !slices.Contains(a.Status, d.Status()) &&
-			(d.Open || d.Last == nil || !slices.Contains(a.Status, string(d.Last.Status))) {
-			continue
-		}
-		out = append(out, job.Item{At: w.t.activity(d), ID: string(d.ID),
-			Row:  func() any { r := w.t.RowOf(d); r.Depth = depth; return r },
-			Line: func(n int) string { return w.t.lineOf(d, n) }})
-	}
-	return out
-}
-
-func (w *work) shells(s id.Session, a session.JobListCall, depth *int) []job.Item {
-	x := w.t.Sessions[s]
-	if x == nil {
-		return nil
-	}
-	return x.Items(a, func(j id.Job) job.Live { return w.liveOf(x.Job(j)) }, depth)
-}
-
 // lineOf is a delegate's line in the text of job_list.
-func (t *State) lineOf(d *delegate.State, preview int) string {
+func (t *State) lineOf(d *delegate.State, activity time.Time, p job.Place, preview int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s delegate %s", d.ID, d.Status())
 	if d.Last != nil && !d.Open {
@@ -249,9 +216,9 @@ func (t *State) lineOf(d *delegate.State, preview int) string {
 		}
 		b.WriteString(")")
 	}
-	fmt.Fprintf(&b, " %s last_activity=%s", d.Ref(), job.Stamp(t.activity(d)))
-	if p := text.Preview(strings.TrimSpace(d.Descriptor.Name+" "+d.Task), preview); p != "" {
-		b.WriteString(" " + p)
+	fmt.Fprintf(&b, " %s last_activity=%s%s", d.Ref(), job.Stamp(activity), p.Words())
+	if what := text.Preview(strings.TrimSpace(d.Descriptor.Name+" "+d.Task), preview); what != "" {
+		b.WriteString(" " + what)
 	}
 	return b.String()
 }

@@ -216,12 +216,7 @@ func quietTimer(d *delegate.State) string { return fmt.Sprintf("tree:quiet:%s/%d
 func (w *work) quiet(d *delegate.State) {
 	window := millis(w.limits().QuietWatchdogMS)
 	child := w.t.Sessions[d.Session]
-	silent := w.f.Now.Sub(child.LastAt)
-	for _, x := range child.Live() {
-		if l := w.f.Live(x.ID); w.f.Now.Sub(l.LastAt) < silent {
-			silent = w.f.Now.Sub(l.LastAt)
-		}
-	}
+	silent := w.f.Now.Sub(w.t.activity(d, w.liveOf))
 	if child.Turn == nil || silent < window {
 		w.order(w.t.Root, effect.SetTimer{Key: quietTimer(d), After: max(window-silent, window/10, time.Millisecond)})
 		return

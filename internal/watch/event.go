@@ -62,7 +62,8 @@ const (
 	OneShot         = "fired"
 	BudgetExhausted = "budget_exhausted"
 	RuntimeLost     = "runtime_lost"
-	OutputLost      = "output_lost" // output went past before it was searched
+	OutputLost      = "output_lost"        // output went past before it was searched
+	ManagerClosed   = "job_manager_closed" // the session that held it was stopped
 )
 
 // Ended: the watch is active no more.

@@ -82,11 +82,21 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// clause: JC-316
+// A note is cut once, where it is stored: what is stored is shown whole.
+//
+// clause: JC-316 JC-401
 func TestNoteIsCut(t *testing.T) {
-	c, err := Check(Request{After: n(60), Note: strings.Repeat("é", 3000)})
-	if err != nil || len([]rune(c.Note)) != MaxNote {
-		t.Errorf("%v, %d characters", err, len([]rune(c.Note)))
+	for _, length := range []int{2048, 3000} {
+		c, err := Check(Request{After: n(60), Note: strings.Repeat("é", length)})
+		if err != nil || len([]rune(c.Note)) != MaxNote {
+			t.Errorf("%v, %d characters", err, len([]rune(c.Note)))
+		}
+		w := Watch{Created: Created{Watch: "watch_1", Config: c}}
+		for what, shown := range map[string]string{"the condition": w.Row().Condition, "the frame": w.Frame("d", 0, OfTick(c, 1), 16_000)} {
+			if !strings.Contains(shown, "note: "+c.Note) {
+				t.Errorf("%s: %d characters", what, len([]rune(shown)))
+			}
+		}
 	}
 }
 
