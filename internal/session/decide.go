@@ -81,6 +81,10 @@ func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
 		if err := w.inherit(in); err != nil {
 			return Step{}, err
 		}
+	case LabelFork:
+		if err := w.labelFork(in); err != nil {
+			return Step{}, err
+		}
 	case Replied:
 		w.replied(in)
 	case ModelFailed:

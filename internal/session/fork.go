@@ -22,6 +22,10 @@ const (
 	ResumeWith ForkHow = "resume_with"
 	// ForkContext: a delegate begins with the conversation of its owner.
 	ForkContext ForkHow = "fork_context"
+	// ForkAtTurn: the user went back to what stands before a turn.
+	ForkAtTurn ForkHow = "fork"
+	// Aside: the user wants the whole conversation once more, to go on beside it.
+	Aside ForkHow = "aside"
 )
 
 // Forked: the conversation begins with that of another session, in the
@@ -49,6 +53,9 @@ func (w *work) inherit(in Inherit) *fault.Error {
 	if in.Create != nil && in.Fork != nil {
 		w.emit(*in.Create)
 		w.emit(*in.Fork)
+	}
+	if in.Context != nil {
+		w.emit(*in.Context)
 	}
 	for _, e := range in.Entries {
 		w.emit(e)

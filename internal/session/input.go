@@ -50,6 +50,7 @@ type EndInput struct {
 type Inherit struct {
 	Create  *Created               `json:"-"` // with Fork, in the first
 	Fork    *Forked                `json:"-"`
+	Context *ContextSet            `json:"-"`                    // what the other's model was told, where that comes along
 	From    int64                  `json:"from_entry,omitempty"` // of a delegate: how many entries stand before these
 	Entries []transcript.Inherited `json:"-"`
 }

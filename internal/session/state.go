@@ -20,6 +20,9 @@ type State struct {
 	Dir     string
 	Created time.Time
 	Fork    Forked // where the conversation comes from that it begins with
+	// ForkLabel marks the branch that was labelled last: it stands here, with the
+	// conversation that the branch left, and there is room for one.
+	ForkLabel string
 	// Archived: put away since the last run.
 	Archived bool
 
@@ -172,11 +175,13 @@ func (s *State) Live() []*job.State {
 // Apply folds one event at its line's time. It fails on an event that cannot
 // follow; it never repairs, defaults or ignores.
 func (s *State) Apply(at time.Time, e Event) error {
-	switch e.(type) { // no activity of the session
+	switch e := e.(type) { // no activity of the session
 	case Archived:
 		return s.applyArchive(true)
 	case Unarchived:
 		return s.applyArchive(false)
+	case ForkLabelled:
+		return s.applyLabel(e)
 	}
 	s.LastAt = at
 	switch e := e.(type) {

@@ -1,12 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"time"
 
-	"evener/internal/attention"
 	"evener/internal/id"
 	"evener/internal/session"
 	"evener/internal/transcript"
@@ -26,6 +26,8 @@ const (
 	// WholeRounds copies up to the last round of calls that are all answered, also
 	// of a turn that is open.
 	WholeRounds
+	// BeforeTurn copies what stands before the turn Copy.Turn.
+	BeforeTurn
 )
 
 // Copy says what a new session is to begin with.
@@ -33,13 +35,21 @@ type Copy struct {
 	From id.Session // read only; it may be live in another process
 	How  session.ForkHow
 	Cut  Cut
+	Turn int64 // of BeforeTurn
 	Step int64 // number of the first decision; a new root begins with 1
+	// Settings says that the folder and what the model is told come along, too.
+	Settings bool
 }
 
 // Copied is what came of it.
 type Copied struct {
 	session.Forked
-	LeftOut int64 // the turn that was open, of which something is not in the copy; 0 for none
+	LeftOut int64 // the turn that is open, of which something is not in the copy though the copy goes up to there; 0 for none
+	// Message is the user's text of the turn before which the copy ends. It is
+	// handed back and stands nowhere in the copy.
+	Message *string
+	Dir     string // the folder of the new session
+	context *session.ContextSet
 }
 
 // Fork makes a session that begins with the conversation of another, and opens
@@ -75,14 +85,27 @@ func (h Home) Begin(create session.Created, c Copy, version string) (Copied, err
 	if err != nil {
 		return Copied{}, err
 	}
+	in := session.Inherit{Create: &create, Fork: &end.Forked}
+	if c.Settings {
+		create.Dir, in.Context = cmp.Or(end.Dir, create.Dir), end.context
+	}
+	end.Dir = create.Dir
+	events := []session.Event{create, end.Forked}
+	if in.Context != nil {
+		events = append(events, *in.Context)
+	}
 	draft := h.Journal(create.Session) + ".forking"
-	j, err := journal.Create(draft, journal.Options{Version: version, Owner: []byte(`{"session_id":"` + string(create.Session) + `"}`)})
+	own, err := ownerOf(create.Session, Lineage{Parent: end.Parent, Divergence: end.Divergence})
+	if err != nil {
+		return Copied{}, err
+	}
+	j, err := journal.Create(draft, journal.Options{Version: version, Owner: own})
 	if err != nil {
 		return Copied{}, err
 	}
 	w := &copier{h: h, j: j, session: create.Session, step: c.Step, at: time.Now().UTC().Truncate(time.Microsecond)}
-	w.put(session.Inherit{Create: &create, Fork: &end.Forked}, create, end.Forked)
-	err = h.conversation(c.From, func(e *transcript.Inherited, at place) error {
+	w.put(in, events...)
+	_, err = h.conversation(c.From, func(e *transcript.Inherited, at place) error {
 		if at.entries > end.Entries {
 			return errEnough
 		}
@@ -117,128 +140,6 @@ func noErr(err, expected error) error {
 		return nil
 	}
 	return err
-}
-
-// survey finds where the copy ends.
-func (h Home) survey(c Copy) (Copied, error) {
-	var end, last place
-	err := h.conversation(c.From, func(e *transcript.Inherited, at place) error {
-		last = at
-		if !at.turnOpen || c.Cut == WholeRounds && !at.callOpen {
-			end = at
-		}
-		return nil
-	})
-	if err != nil {
-		return Copied{}, err
-	}
-	if end.entries == 0 {
-		return Copied{}, fmt.Errorf("session %s cannot be begun with: %w", c.From, ErrNothing)
-	}
-	out := Copied{Forked: session.Forked{Parent: c.From, Divergence: end.turn + 1, How: c.How, Step: end.step, Requests: end.request, Entries: end.entries}}
-	if last.turnOpen && last.entries > end.entries {
-		out.LeftOut = last.turn
-	}
-	return out, nil
-}
-
-// place is how far a reading of a conversation has come.
-type place struct {
-	entries, step, turn, request int64
-	turnOpen, callOpen           bool
-}
-
-// conversation reads what a journal says of its conversation. visit is told each
-// entry, and nil at the end of a turn, with the place behind it. An entry that
-// could not follow is damage.
-func (h Home) conversation(s id.Session, visit func(*transcript.Inherited, place) error) error {
-	r := &reading{visit: visit, said: transcript.New(), owed: attention.New()}
-	line := int64(0)
-	for e, err := range journal.Read(h.Journal(s), journal.Pos{}) {
-		if err != nil {
-			return legacy(err)
-		}
-		line++
-		if e.Own() {
-			continue
-		}
-		r.at.step = e.Step
-		for kind, data := range e.Events() {
-			err := r.read(h, s, kind, data)
-			if errors.Is(err, errEnough) {
-				return err
-			}
-			if err != nil {
-				return &FoldError{h.Journal(s), line, e.Seq, e.Off, err}
-			}
-		}
-	}
-	return nil
-}
-
-type reading struct {
-	visit func(*transcript.Inherited, place) error
-	said  transcript.State // for its order only: its entries are dropped
-	owed  attention.State
-	at    place
-}
-
-// read takes one event. Of what is no part of the conversation the kind alone is looked at.
-func (r *reading) read(h Home, s id.Session, kind string, data []byte) error {
-	switch kind {
-	case "session.forked", "transcript.inherited", "transcript.user", "transcript.assistant", "transcript.result",
-		"attention.armed", "attention.delegate_armed", "attention.watch_armed", "attention.consumed", "attention.discarded", "attention.settled_inline", "turn.started", "turn.requested", "turn.ended":
-	default:
-		if kinds[kind] == nil {
-			return unknownKind(kind)
-		}
-		return nil
-	}
-	ev, err := decode(h, s, kind, data)
-	if err != nil {
-		return err
-	}
-	switch e := ev.(type) {
-	case session.Forked:
-		r.at.turn, r.at.request = e.Divergence-1, e.Requests
-	case transcript.Inherited:
-		return r.entry(e)
-	case transcript.UserSaid:
-		e.Input, e.Prompt, e.Message = "", 0, "" // names that mean something there
-		return r.entry(transcript.Inherited{User: &e})
-	case transcript.AssistantSaid:
-		return r.entry(transcript.Inherited{Assistant: &e})
-	case transcript.Answered:
-		return r.entry(transcript.Inherited{Result: &e})
-	case session.TurnStarted:
-		r.at.turn, r.at.turnOpen = e.Turn, true
-	case session.TurnEnded:
-		r.at.turnOpen = false
-		return r.visit(nil, r.at)
-	case session.Requested:
-		r.at.request = e.Request
-		if len(e.Attention) == 0 {
-			return nil
-		}
-		frames, err := r.owed.Show(e.Attention)
-		if err != nil {
-			return err
-		}
-		return r.entry(transcript.Inherited{Notices: transcript.NoticesOf(e.Turn, frames)})
-	case attention.Event:
-		return r.owed.Apply(e)
-	}
-	return nil
-}
-
-func (r *reading) entry(e transcript.Inherited) error {
-	if err := r.said.Apply(e); err != nil {
-		return err
-	}
-	r.said.Entries = r.said.Entries[:0]
-	r.at.entries++
-	r.at.callOpen = len(r.said.Open()) > 0
-	return r.visit(&e, r.at)
 }
 
 // copier writes the lines of a copy.

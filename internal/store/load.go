@@ -35,15 +35,26 @@ func (e *FoldError) Unwrap() error { return e.Err }
 // where that journal belongs.
 func foldingFile(h Home, path string, t *tree.State, s id.Session) func(journal.Entry) error {
 	line := int64(0)
+	var born Lineage
 	var events []session.Event // used again for each line: the fold keeps the events, not the list
 	return func(e journal.Entry) error {
 		line++
 		if e.Own() {
+			var err error
+			if line == 1 {
+				born, err = header(e)
+			}
+			if err != nil {
+				return &FoldError{path, line, e.Seq, e.Off, err}
+			}
 			return nil
 		}
 		events = events[:0]
 		for kind, data := range e.Events() {
 			ev, err := decode(h, cmp.Or(s, t.Root), kind, data)
+			if err == nil {
+				err = born.agrees(ev)
+			}
 			if err != nil {
 				return &FoldError{path, line, e.Seq, e.Off, err}
 			}

@@ -19,10 +19,10 @@ import (
 // Meta is a session's summary for listings: derived from the journal, rebuilt
 // whenever it is missing or names another journal size.
 type Meta struct {
-	Session     id.Session   `json:"session_id"`
-	Root        id.Session   `json:"root_session_id"`
-	Parent      id.Session   `json:"parent_session_id,omitempty"` // of a delegate the owner, of another session whose conversation it begins with
-	Divergence  int64        `json:"divergence_turn,omitempty"`   // its first turn of its own, then
+	Session id.Session `json:"session_id"`
+	Root    id.Session `json:"root_session_id"`
+	Lineage
+	ForkLabel   string       `json:"fork_label,omitempty"` // of the branch of this session that was labelled last
 	Dir         string       `json:"dir"`
 	Model       string       `json:"model"`
 	Created     time.Time    `json:"created_at"`
@@ -43,7 +43,7 @@ func (m Meta) OfDelegate() bool { return m.Root != "" && m.Root != m.Session }
 const maxMeta = 1 << 20
 
 // metaOf derives the summary of a folded session.
-func metaOf(s *session.State, size int64) Meta {
+func metaOf(s *session.State, size int64, l Lineage) Meta {
 	m := Meta{
 		Session: s.ID, Root: s.Root, Dir: s.Dir, Model: s.Context.Model, Created: s.Created, Last: s.LastAt,
 		Turns: s.Turns, Jobs: len(s.Jobs()), Outcome: string(s.Run.Outcome), Archived: s.Archived, JournalSize: size,
@@ -51,7 +51,7 @@ func metaOf(s *session.State, size int64) Meta {
 	if s.Run.Open {
 		m.Outcome = "open"
 	}
-	m.Parent, m.Divergence = cmp.Or(s.Parent, s.Fork.Parent), s.Fork.Divergence
+	m.Lineage, m.ForkLabel = l, s.ForkLabel
 	m.Title = text.Preview(s.Opening(), 80)
 	return m
 }
@@ -79,7 +79,7 @@ func (t *Tree) summarise() error {
 		if t.journals[s] == nil || state.ID == "" {
 			continue
 		}
-		if err := t.Home.writeMeta(state, observers(t.State, s)); err != nil && first == nil {
+		if err := t.Home.writeMeta(state, t.State, observers(t.State, s)); err != nil && first == nil {
 			first = fmt.Errorf("the summary of session %s could not be written: %w", s, err)
 		}
 	}
@@ -88,7 +88,7 @@ func (t *Tree) summarise() error {
 
 // writeMeta is not synced: it is derived, and a listing makes it again where it
 // is missing or is no longer what it was.
-func (h Home) writeMeta(s *session.State, by []id.Session) error {
+func (h Home) writeMeta(s *session.State, t *tree.State, by []id.Session) error {
 	info, err := os.Stat(h.Journal(s.ID))
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (h Home) writeMeta(s *session.State, by []id.Session) error {
 	if m, ok := h.readMeta(s.ID); ok && m.JournalSize == info.Size() && slices.Equal(m.ObservedBy, by) {
 		return nil
 	}
-	m := metaOf(s, info.Size())
+	m := metaOf(s, info.Size(), h.lineage(s, t))
 	m.ObservedBy = by
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -115,6 +115,7 @@ func (h Home) readMeta(s id.Session) (Meta, bool) {
 	if err != nil || json.Unmarshal(b, &m) != nil || m.Session != s {
 		return Meta{Session: s}, false
 	}
+	m.Subagent = m.OfDelegate() // also in one that an older program wrote
 	return m, true
 }
 
@@ -164,7 +165,7 @@ func (h Home) summary(s id.Session) Listed {
 		return Listed{m, err} // of an older summary what never changes still holds: whose it is, and where
 	}
 	by := m.ObservedBy // of a delegate this is not in its own journal
-	m = metaOf(t.Session(), info.Size())
+	m = metaOf(t.Session(), info.Size(), h.lineage(t.Session(), t))
 	if m.ObservedBy = observers(t, s); len(m.ObservedBy) == 0 {
 		m.ObservedBy = by
 	}

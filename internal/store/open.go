@@ -57,7 +57,11 @@ func Create(h Home, s id.Session, version, bootID string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := journal.Create(h.Journal(s), journal.Options{Version: version, Owner: []byte(`{"session_id":"` + string(s) + `"}`)})
+	own, err := ownerOf(s, Lineage{})
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	j, err := journal.Create(h.Journal(s), journal.Options{Version: version, Owner: own})
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -181,11 +185,17 @@ func (t *Tree) open(s id.Session) error {
 // lines are about to be written.
 func (t *Tree) create(s id.Session) error {
 	o := t.options
-	o.Owner = fmt.Appendf(nil, `{"session_id":"%s"}`, s)
 	if s == "" {
 		o.Owner = fmt.Appendf(nil, `{"root_session_id":"%s"}`, t.Root)
-	} else if err := makeDurable(t.Home.Dir(s)); err != nil {
-		return fmt.Errorf("make session %s: %w", s, err)
+	} else {
+		own, err := ownerOf(s, lineageOf(t.State.Sessions[s], t.State))
+		if err == nil {
+			err = makeDurable(t.Home.Dir(s))
+		}
+		if err != nil {
+			return fmt.Errorf("make session %s: %w", s, err)
+		}
+		o.Owner = own
 	}
 	j, err := journal.Create(t.path(s), o)
 	if err == nil {
