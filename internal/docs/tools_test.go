@@ -26,13 +26,14 @@ var results = map[string][][3]string{
 	"read_transcript": {{"internal/evidence", "markdownView", ""}, {"internal/evidence", "meta", "meta."}, {"internal/evidence", "pageView", ""},
 		{"internal/evidence", "searchView", ""}, {"internal/evidence", "searchLine", "lines[]."},
 		{"internal/evidence", "conversationView", ""}, {"internal/evidence", "conversationMeta", "meta."}},
-	"read_file":    {{"internal/files", "readData", ""}},
-	"write_file":   {{"internal/files", "writeData", ""}},
-	"list_files":   {{"internal/files", "listData", ""}},
-	"search_files": {{"internal/files", "searchData", ""}},
-	"edit_file":    {{"internal/files", "editData", ""}},
-	"tasks":        {{"internal/session", "TasksResult", ""}, {"internal/task", "Row", "tasks[]."}},
-	"communicate":  nil, // its result has no name; see below
+	"find_session_transcripts": {{"internal/evidence", "findView", ""}, {"internal/evidence", "found", "items[]."}, {"internal/evidence", "excerpt", "items[].matches[]."}},
+	"read_file":                {{"internal/files", "readData", ""}},
+	"write_file":               {{"internal/files", "writeData", ""}},
+	"list_files":               {{"internal/files", "listData", ""}},
+	"search_files":             {{"internal/files", "searchData", ""}},
+	"edit_file":                {{"internal/files", "editData", ""}},
+	"tasks":                    {{"internal/session", "TasksResult", ""}, {"internal/task", "Row", "tasks[]."}},
+	"communicate":              nil, // its result has no name; see below
 }
 
 // hidden are parameters that are accepted but not advertised.

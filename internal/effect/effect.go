@@ -64,6 +64,10 @@ type ReadOutput struct {
 	Session id.Session // in place of a job
 }
 
+// FindSessions looks for sessions of the project, for a find_session_transcripts
+// call. Answered by ReadDone.
+type FindSessions struct{ Call string } // call id
+
 // LookWorktree reads what the worktree of a stopped delegate holds, for the
 // job_stop call that waits for it. Answered by WorktreeLooked.
 type LookWorktree struct {
@@ -131,6 +135,7 @@ func (Detach) effect()          {}
 func (CallModel) effect()       {}
 func (CancelModel) effect()     {}
 func (ReadOutput) effect()      {}
+func (FindSessions) effect()    {}
 func (PrepareDelegate) effect() {}
 func (CancelPrepare) effect()   {}
 func (LookWorktree) effect()    {}

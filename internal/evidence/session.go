@@ -147,6 +147,7 @@ type block struct {
 	head, body string
 	said       bool // somebody's words, which are shortened less
 	expanded   bool // shown only where the turn is expanded
+	tool       string
 }
 
 // turns puts entries under their turns, of which there is one for each number.
@@ -187,7 +188,7 @@ func (c Conversation) blocks(e transcript.Entry) []block {
 		if e.IsError {
 			head = "Error of "
 		}
-		return []block{{head: head + called(e.Name, e.Call), body: e.Text}}
+		return []block{{head: head + called(e.Name, e.Call), body: e.Text, tool: e.Name}}
 	}
 	var out []block
 	if e.Assistant.Reasoning != "" {
@@ -197,7 +198,7 @@ func (c Conversation) blocks(e transcript.Entry) []block {
 		out = append(out, block{head: "Assistant", body: e.Text, said: true})
 	}
 	for _, k := range e.Assistant.Calls {
-		out = append(out, block{head: "Call of " + called(k.Name, k.ID), body: k.Arguments})
+		out = append(out, block{head: "Call of " + called(k.Name, k.ID), body: k.Arguments, tool: k.Name})
 	}
 	return out
 }

@@ -52,6 +52,16 @@ type ReadTranscriptCall struct {
 	ExpandTurn   *int64  `json:"expand_turn" optional:"" doc:"Turn to show in full. Only local:."`
 }
 
+// FindCall finds sessions of the project.
+type FindCall struct {
+	Text       string `json:"text" optional:"" doc:"Stands in the conversation; any case. This session is left out."`
+	Since      string `json:"since" optional:"" doc:"Active then or later: RFC 3339, or a date (UTC)."`
+	Until      string `json:"until" optional:"" doc:"Begun by then."`
+	ChildrenOf string `json:"children_of" optional:"" doc:"local:<session_id>: only its forks and delegates."`
+	Limit      *int64 `json:"limit" optional:"" doc:"Default 20, most 100."`
+	Cursor     string `json:"cursor" optional:""`
+}
+
 // ReadFileCall reads lines of a text file.
 type ReadFileCall struct {
 	Path   string `json:"path" doc:"Relative to the working directory, absolute, or ~/..."`
@@ -191,6 +201,7 @@ func (JobStatusCall) call()      {}
 func (JobListCall) call()        {}
 func (JobStopCall) call()        {}
 func (ReadTranscriptCall) call() {}
+func (FindCall) call()           {}
 func (ReadFileCall) call()       {}
 func (WriteFileCall) call()      {}
 func (EditFileCall) call()       {}

@@ -62,6 +62,8 @@ func (w *work) exec(c transcript.Call) bool {
 		return w.jobStop(c, a)
 	case ReadTranscriptCall:
 		return w.readTranscript(c, a)
+	case FindCall:
+		return w.findSessions(c, a)
 	case ReadFileCall, WriteFileCall, EditFileCall, ListFilesCall, SearchFilesCall:
 		return w.useFiles(c, a)
 	case TasksCall:

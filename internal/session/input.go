@@ -92,7 +92,7 @@ type Detached struct {
 	Error string `json:"error,omitempty"`
 }
 
-// ReadDone: an output read has its result; it stands in the line's transcript.result.
+// ReadDone: a read, or a search for sessions, has its result; it stands in the line's transcript.result.
 type ReadDone struct {
 	Call    string `json:"call_id"`
 	IsError bool   `json:"-"`

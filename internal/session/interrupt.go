@@ -94,7 +94,7 @@ func (w *work) readsOnly(c transcript.Call) bool {
 		return false
 	}
 	switch call.(type) {
-	case ReadTranscriptCall, ReadFileCall, ListFilesCall, SearchFilesCall, WatchCall: // a watch is made with its answer
+	case ReadTranscriptCall, FindCall, ReadFileCall, ListFilesCall, SearchFilesCall, WatchCall: // a watch is made with its answer
 		return true
 	}
 	return false

@@ -55,6 +55,8 @@ func (t *Tree) perform(effects []tree.Effect) {
 			}
 		case effect.ReadOutput:
 			t.read(s, e)
+		case effect.FindSessions:
+			t.find(s, e)
 		case effect.PrepareDelegate:
 			t.prepare(s, e)
 		case effect.CancelPrepare:
@@ -204,13 +206,35 @@ func (t *Tree) read(s id.Session, e effect.ReadOutput) {
 	if e.Session != "" {
 		look = t.readConversation(e.Session, args)
 	}
+	t.answer(s, e.Call, look)
+}
+
+// answer tells what a read outside the loop came to.
+func (t *Tree) answer(s id.Session, call string, look func() ([]byte, *fault.Error)) {
 	t.outside(func() {
 		data, err := look()
-		done := session.ReadDone{Call: e.Call, Data: data}
+		done := session.ReadDone{Call: call, Data: data}
 		if err != nil {
 			done.IsError, done.Text = true, err.Error()
 		}
 		t.tell(s, done)
+	})
+}
+
+// find answers a find_session_transcripts call beside the loop. It reads files
+// alone: of the sessions of this tree too, which others read no other way.
+func (t *Tree) find(s id.Session, e effect.FindSessions) {
+	args, ok := t.call(s, e.Call).(session.FindCall)
+	if !ok {
+		return
+	}
+	t.answer(s, e.Call, func() ([]byte, *fault.Error) {
+		want, refusal := session.ParseFind(args)
+		if refusal != nil {
+			return nil, refusal
+		}
+		want.Self = s
+		return t.o.Reader.Find(t.ctx, want)
 	})
 }
 

@@ -32,7 +32,7 @@ type Def struct {
 }
 
 // tools are all tools, in the order in which the model is shown them.
-var tools = []entry{shell, readFile, writeFile, editFile, listFiles, searchFiles, delegate, delegateSend, jobStatus, jobList, jobStop, jobWatch, readTranscript, tasks, communicate}
+var tools = []entry{shell, readFile, writeFile, editFile, listFiles, searchFiles, delegate, delegateSend, jobStatus, jobList, jobStop, jobWatch, findSessionTranscripts, readTranscript, tasks, communicate}
 
 // An entry is one tool: what is shown of it and how its arguments are read.
 type entry struct {

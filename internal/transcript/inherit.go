@@ -49,6 +49,22 @@ func (s *State) inherit(e Inherited) error {
 	return s.Show(e.Notices.Turn, []string{e.Notices.Text})
 }
 
+// Entry is the item of the conversation that the entry becomes. One that is none
+// or several is an empty one.
+func (e Inherited) Entry() Entry {
+	switch {
+	case e.User != nil:
+		return e.User.entry()
+	case e.Assistant != nil:
+		return e.Assistant.entry()
+	case e.Result != nil:
+		return e.Result.entry()
+	case e.Notices != nil:
+		return Entry{Role: Frames, Turn: e.Notices.Turn, Text: e.Notices.Text}
+	}
+	return Entry{}
+}
+
 // LineBytes is about what one line holds of a conversation that is copied.
 const LineBytes = 64 << 10
 

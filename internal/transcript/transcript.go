@@ -105,6 +105,18 @@ type Entry struct {
 	IsError   bool // tool results
 }
 
+func (e UserSaid) entry() Entry {
+	return Entry{Role: User, Turn: e.Turn, Text: e.Text, Note: e.Note}
+}
+
+func (e AssistantSaid) entry() Entry {
+	return Entry{Role: Assistant, Turn: e.Turn, Text: e.Text, Assistant: &e}
+}
+
+func (e Answered) entry() Entry {
+	return Entry{Role: Tool, Text: e.Shown(), Call: e.Call, Name: e.Name, IsError: e.IsError}
+}
+
 // State is the conversation, folded.
 type State struct {
 	Entries []Entry
@@ -186,7 +198,7 @@ func (s *State) Apply(e Event) error {
 		if len(s.open) > 0 {
 			return fmt.Errorf("transcript: user text while call %s is open", s.open[0].ID)
 		}
-		s.push(Entry{Role: User, Turn: e.Turn, Text: e.Text, Note: e.Note})
+		s.push(e.entry())
 	case AssistantSaid:
 		if len(s.open) > 0 {
 			return fmt.Errorf("transcript: reply while call %s is open", s.open[0].ID)
@@ -197,14 +209,14 @@ func (s *State) Apply(e Event) error {
 			}
 			s.ids[c.ID] = true
 		}
-		s.push(Entry{Role: Assistant, Turn: e.Turn, Text: e.Text, Assistant: &e})
+		s.push(e.entry())
 		s.open = append([]Call(nil), e.Calls...)
 	case Answered:
 		if len(s.open) == 0 || s.open[0].ID != e.Call {
 			return fmt.Errorf("transcript: result of call %s out of order", e.Call)
 		}
 		s.open = s.open[1:]
-		s.push(Entry{Role: Tool, Text: e.Shown(), Call: e.Call, Name: e.Name, IsError: e.IsError})
+		s.push(e.entry())
 	case Inherited:
 		return s.inherit(e)
 	default:

@@ -162,6 +162,8 @@ func (s *sim) perform(e effect.Effect) (ended bool) {
 		s.asked = append(s.asked, e.Call)
 	case effect.ReadOutput:
 		s.asked = append(s.asked, e.Call)
+	case effect.FindSessions:
+		s.asked = append(s.asked, e.Call)
 	case effect.SetTimer:
 		s.timers = append(s.timers, e.Key)
 	case effect.CallModel:

@@ -1,0 +1,155 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"evener/internal/attention"
+	"evener/internal/id"
+	"evener/internal/session"
+	"evener/internal/transcript"
+	"evener/journal"
+)
+
+// Talk is what a reading of a conversation tells beside its entries.
+type Talk struct {
+	Session  id.Session // empty where nothing was recorded yet
+	Delegate id.Delegate
+	Parent   id.Session // the owner's, of a delegate
+	Model    string
+	Run      string // outcome of the latest run, "open" while it is not ended
+	Turns    int64  // begun, those of another session counted that it began with
+}
+
+// ErrEnough ends a reading early. Who visits returns it, and nobody else sees it.
+var ErrEnough = errors.New("enough was read")
+
+// Converse reads the conversation of a session from its journal, entry by entry
+// with the turn of each. Memory does not grow with it, and nothing else of the
+// session is folded. Where wants is given, an entry of the session's own is read
+// only when wants likes the JSON of its event.
+func (h Home) Converse(ctx context.Context, s id.Session, wants func([]byte) bool, visit func(transcript.Entry, int64) error) (Talk, error) {
+	t := &talking{home: h, session: s, owed: attention.New(), turn: 1, wants: wants, visit: visit}
+	err := t.all(ctx)
+	return t.Talk, noErr(err, ErrEnough)
+}
+
+// talking goes through a journal for what was said in it.
+type talking struct {
+	Talk
+	home    Home
+	session id.Session
+	owed    attention.State // for the text of notices
+	turn    int64           // of the latest entry
+	wants   func([]byte) bool
+	visit   func(transcript.Entry, int64) error
+}
+
+func (t *talking) all(ctx context.Context) error {
+	line, path := int64(0), t.home.Journal(t.session)
+	for e, err := range journal.Read(path, journal.Pos{}) {
+		if err != nil {
+			return legacy(err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		line++
+		if e.Own() {
+			continue
+		}
+		for kind, data := range e.Events() {
+			err := t.read(kind, data)
+			if errors.Is(err, ErrEnough) {
+				return err
+			}
+			if err != nil {
+				return &FoldError{path, line, e.Seq, e.Off, err}
+			}
+		}
+	}
+	return nil
+}
+
+// part is what an event is to a reading.
+type part int
+
+const (
+	nothing part = iota // its kind alone is looked at
+	words               // an entry of the session's own
+	course              // what else makes the conversation, or is told of it
+)
+
+var parts = map[string]part{
+	"transcript.user": words, "transcript.assistant": words, "transcript.result": words,
+	"transcript.inherited": course, "turn.started": course, "turn.requested": course,
+	"attention.armed": course, "attention.delegate_armed": course, "attention.watch_armed": course, "attention.consumed": course,
+	"attention.discarded": course, "attention.settled_inline": course,
+	"session.created": course, "session.forked": course, "session.context_set": course, "run.started": course, "run.ended": course,
+}
+
+func (t *talking) read(kind string, data []byte) error {
+	p := parts[kind]
+	switch {
+	case p == nothing && kinds[kind] == nil:
+		return unknownKind(kind)
+	case p == nothing, p == words && t.wants != nil && !bytes.HasPrefix(data, asidePrefix) && !t.wants(data):
+		return nil
+	}
+	ev, err := decode(t.home, t.session, kind, data)
+	if err != nil {
+		return err
+	}
+	switch e := ev.(type) {
+	case transcript.Inherited:
+		return t.take(e)
+	case transcript.UserSaid:
+		return t.take(transcript.Inherited{User: &e})
+	case transcript.AssistantSaid:
+		return t.take(transcript.Inherited{Assistant: &e})
+	case transcript.Answered:
+		return t.take(transcript.Inherited{Result: &e})
+	case session.Requested:
+		if len(e.Attention) == 0 {
+			return nil
+		}
+		frames, err := t.owed.Show(e.Attention)
+		if err != nil {
+			return err
+		}
+		return t.take(transcript.Inherited{Notices: transcript.NoticesOf(e.Turn, frames)})
+	case attention.Event:
+		return t.owed.Apply(e)
+	}
+	t.note(ev)
+	return nil
+}
+
+// take hands an entry on. Results have no turn of their own: they stand where
+// their calls do.
+func (t *talking) take(e transcript.Inherited) error {
+	entry := e.Entry()
+	if entry.Turn != 0 {
+		t.turn = entry.Turn
+	}
+	return t.visit(entry, t.turn)
+}
+
+// note keeps what is told beside the entries.
+func (t *talking) note(ev session.Event) {
+	switch e := ev.(type) {
+	case session.Created:
+		t.Session, t.Delegate, t.Parent = e.Session, e.Delegate, e.Parent
+	case session.Forked:
+		t.Turns = e.Divergence - 1
+	case session.ContextSet:
+		t.Model = e.Model
+	case session.RunStarted:
+		t.Run = "open"
+	case session.RunEnded:
+		t.Run = string(e.Outcome)
+	case session.TurnStarted:
+		t.Turns, t.turn = e.Turn, e.Turn
+	}
+}

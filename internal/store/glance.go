@@ -1,0 +1,58 @@
+package store
+
+import (
+	"os"
+
+	"evener/internal/id"
+	"evener/internal/tree"
+	"evener/journal"
+)
+
+// headBytes bounds what Glance reads of a journal.
+const headBytes = 1 << 20
+
+// Glance tells a session from others without reading what was said in it. What
+// never changes, such as whose child it is, comes from the summary, also from one
+// that its journal has outgrown, else from the beginning of the journal. Turns
+// and jobs are zero then, the outcome is open, and the last activity is when the
+// journal was last written. A session without a first decision has no id.
+func (h Home) Glance(s id.Session) (Meta, error) {
+	f, err := os.Open(h.Journal(s))
+	if err != nil {
+		return Meta{}, err
+	}
+	info, err := f.Stat()
+	f.Close() // nothing was written to it
+	if err != nil {
+		return Meta{}, err
+	}
+	m, ok := h.readMeta(s)
+	switch {
+	case ok && m.JournalSize == info.Size():
+		return m, nil
+	case !ok || m.JournalSize > info.Size():
+		if m, err = h.head(s); err != nil {
+			return m, err
+		}
+	}
+	m.Turns, m.Jobs, m.Outcome, m.Last, m.JournalSize = 0, 0, "open", info.ModTime().UTC(), info.Size()
+	return m, nil
+}
+
+// head derives what it can of a summary from the beginning of a journal.
+func (h Home) head(s id.Session) (Meta, error) {
+	t := tree.New(s)
+	take := foldingFile(h, h.Journal(s), t, s)
+	for e, err := range journal.Read(h.Journal(s), journal.Pos{}) {
+		if err != nil {
+			return Meta{}, legacy(err)
+		}
+		if err := take(e); err != nil {
+			return Meta{}, err
+		}
+		if e.End > headBytes || t.Session().Opening() != "" {
+			break
+		}
+	}
+	return metaOf(t.Session(), 0, h.lineage(t.Session(), nil)), nil
+}
