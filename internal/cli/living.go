@@ -62,6 +62,13 @@ func (r *runner) refused(x host.Refusal) {
 	}
 }
 
+// shown writes the answer to a line that asked for a view. It is no event.
+func (r *runner) shown(line []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.event(line)
+}
+
 // dropped names the prompts that got no turn.
 func (r *runner) dropped(res host.Result) {
 	for _, p := range res.Dropped {

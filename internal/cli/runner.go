@@ -88,7 +88,7 @@ func (r *runner) run(m opened, prompt string) int {
 		defer out.Close() // of the ends that have no final object; report says what it could not write
 	}
 	if r.options.living() {
-		input, err := host.NewInput(r.in, s, r.refused)
+		input, err := host.NewInput(r.in, s, r.refused, r.shown)
 		if err != nil {
 			return r.failState(errors.Join(err, r.tree.Close()))
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"evener/internal/id"
+	"evener/internal/text"
 )
 
 // State is one delegate, folded.
@@ -30,9 +31,10 @@ type State struct {
 	Text       string    // the owner's message that began it
 	Updates    int64     // queued in it
 
-	Last  *Outcome
-	Owed  []Delivery // in order; not yet in the owner's journal
-	Stops int        // pending stops that cover it
+	Last   *Outcome
+	Report string     // how the message of its latest packet begins
+	Owed   []Delivery // in order; not yet in the owner's journal
+	Stops  int        // pending stops that cover it
 	// Stopped is the latest finished stop that was asked for it.
 	Stopped StopRequested
 	// Drives counts the attention generations in a row that did not end well.
@@ -41,6 +43,9 @@ type State struct {
 	Revision  int64
 	ChangedAt time.Time
 }
+
+// reportLen bounds what is kept of a report for listings, in code points.
+const reportLen = 200
 
 // Outcome is how the latest ended generation went.
 type Outcome struct {
@@ -250,6 +255,7 @@ func (t *Tree) applyOpen(at time.Time, s *State, e Event) error {
 		}
 		s.Last = &Outcome{Generation: e.Generation, Status: e.Status, Reason: e.Reason, Error: e.Error, EndedAt: at}
 		if e.Packet != nil {
+			s.Report = text.Preview(e.Packet.Message, reportLen)
 			s.Owed = append(s.Owed, Delivery{ID: e.Delivery, Generation: e.Generation, Packet: e.Packet})
 		}
 	default:

@@ -33,6 +33,7 @@ type Input struct {
 	tree    *supervisor.Tree
 	as      session.Prompt // what a prompt line becomes, but for its text and id
 	refused func(Refusal)
+	shown   func(line []byte)
 
 	reader *stoppable
 	wg     sync.WaitGroup
@@ -59,13 +60,13 @@ func (r Refusal) Event(s id.Session, at time.Time) Event {
 }
 
 // NewInput is the input of a session whose queue is as it is in the state.
-// refused is told what was not taken.
-func NewInput(from io.Reader, s *session.State, refused func(Refusal)) (*Input, error) {
+// refused is told what was not taken, shown gets the lines that answer reads.
+func NewInput(from io.Reader, s *session.State, refused func(Refusal), shown func(line []byte)) (*Input, error) {
 	r, err := newStoppable(from)
 	if err != nil {
 		return nil, err
 	}
-	in := &Input{reader: r, refused: refused, waits: map[int64]int{}}
+	in := &Input{reader: r, refused: refused, shown: shown, waits: map[int64]int{}}
 	in.room = sync.NewCond(&in.mu)
 	for _, q := range s.Queue {
 		in.waits[q.N] = len(q.Text)
@@ -185,6 +186,10 @@ func (in *Input) take(n int, line []byte) {
 		in.refuse(n, r.id, fault.Invalid("%s", bad))
 		return
 	}
+	if r.activity != nil {
+		in.read(n, r)
+		return
+	}
 	var what session.Input = session.Interrupt{ID: r.id}
 	if !r.interrupt {
 		p := in.as
@@ -195,6 +200,22 @@ func (in *Input) take(n int, line []byte) {
 	if refusal, ok := errors.AsType[*fault.Error](err); ok {
 		in.refuse(n, r.id, refusal)
 	}
+}
+
+// read answers a read of the activity.
+func (in *Input) read(n int, r request) {
+	q, refusal := r.activity.query(in.tree.Root())
+	var page []byte
+	if refusal == nil {
+		var err error
+		page, err = in.tree.Activity(q)
+		refusal, _ = errors.AsType[*fault.Error](err)
+	}
+	if refusal != nil {
+		in.refuse(n, r.id, refusal)
+		return
+	}
+	in.shown(activityLine(r.id, page))
 }
 
 func (in *Input) refuse(line int, id string, err *fault.Error) {

@@ -26,9 +26,9 @@ func TestParseLine(t *testing.T) {
 		{`{"prompt":""}`, request{}, ""}, // the session refuses it
 		// A refusal bears the id, wherever it stands.
 		{`{"when":"now","prompt":"a","id":"x"}`, request{prompt: "a", id: "x"}, "unknown field"},
-		{`{"id":"x"}`, request{id: "x"}, "neither prompt nor interrupt"},
+		{`{"id":"x"}`, request{id: "x"}, "neither prompt nor interrupt nor activity"},
 		{`{"id":"x","id":"y","prompt":"a"}`, request{prompt: "a", id: "y"}, "given twice"},
-		{`{"prompt":"a","interrupt":true}`, request{prompt: "a", interrupt: true}, "not both"},
+		{`{"prompt":"a","interrupt":true}`, request{prompt: "a", interrupt: true}, "a line has one of prompt, interrupt and activity"},
 		{`{"prompt":["a"]}`, request{}, `prompt is ["a"]; want a string`},
 		{`{"interrupt":1}`, request{}, "interrupt is 1; want true"},
 		{`{"interrupt":null}`, request{}, "interrupt is null; want true"},

@@ -23,10 +23,12 @@ const MaxLine = 4 << 20
 // maxID bounds the id of a prompt, in bytes.
 const maxID = 200
 
-// A request is one line of input: a prompt or an interrupt, with an id or none.
+// A request is one line of input: a prompt, an interrupt or a read of the activity,
+// with an id or none.
 type request struct {
 	prompt    string
 	interrupt bool
+	activity  *activity
 	id        string
 }
 
@@ -109,14 +111,27 @@ func parseLine(line []byte) (r request, bad string) {
 		}
 		bad, seen[name] = cmp.Or(bad, wrong), true // read on: a refusal bears the id
 	}
-	switch {
-	case bad != "":
-	case seen["prompt"] && seen["interrupt"]:
-		bad = "a line has a prompt or an interrupt, not both"
-	case !seen["prompt"] && !seen["interrupt"]:
-		bad = "the line has neither prompt nor interrupt"
+	if bad == "" {
+		bad = oneOf(seen)
 	}
 	return r, bad
+}
+
+// oneOf says what is wrong where a line does not have exactly one thing to do.
+func oneOf(seen map[string]bool) string {
+	n := 0
+	for _, name := range []string{"prompt", "interrupt", "activity"} {
+		if seen[name] {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return "the line has neither prompt nor interrupt nor activity"
+	case 1:
+		return ""
+	}
+	return "a line has one of prompt, interrupt and activity"
 }
 
 func (r *request) set(name string, value json.RawMessage) (bad string) {
@@ -135,8 +150,13 @@ func (r *request) set(name string, value json.RawMessage) (bad string) {
 			r.id = ""
 			return fmt.Sprintf("id is %s; want a string of 1 to %d bytes without control characters", text.Preview(string(value), 60), maxID)
 		}
+	case "activity":
+		var a activity
+		a, bad = parseActivity(value)
+		r.activity = &a
+		return bad
 	default:
-		return fmt.Sprintf("unknown field %q; a line has prompt or interrupt, and id", text.Preview(name, 60))
+		return fmt.Sprintf("unknown field %q; a line has prompt, interrupt or activity, and id", text.Preview(name, 60))
 	}
 	return ""
 }

@@ -23,19 +23,19 @@ const (
 // Window is a checked page of a listing.
 type Window struct{ Limit, Offset int }
 
-// Page checks limit and offset: nil is the default, a limit above the maximum
+// Page checks the limit and offset of a read by its name: nil is the default, a limit above the maximum
 // is clamped, and a limit of 0 or less or a negative offset is refused.
-func Page(limit, offset *int64) (Window, *fault.Error) {
+func Page(read string, limit, offset *int64) (Window, *fault.Error) {
 	w := Window{Limit: defaultLimit}
 	if limit != nil {
 		if *limit <= 0 {
-			return w, fault.Invalid("job_list: limit must be at least 1 (got %d); the default is %d, the maximum %d", *limit, defaultLimit, maxLimit)
+			return w, fault.Invalid("%s: limit must be at least 1 (got %d); the default is %d, the maximum %d", read, *limit, defaultLimit, maxLimit)
 		}
 		w.Limit = int(min(*limit, maxLimit))
 	}
 	if offset != nil {
 		if *offset < 0 {
-			return w, fault.Invalid("job_list: offset must not be negative (got %d)", *offset)
+			return w, fault.Invalid("%s: offset must not be negative (got %d)", read, *offset)
 		}
 		w.Offset = int(min(*offset, 1<<31))
 	}

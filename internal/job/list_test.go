@@ -29,7 +29,7 @@ func TestPage(t *testing.T) {
 		{num(-3), nil, Window{}, "invalid_request: job_list: limit must be at least 1 (got -3); the default is 50, the maximum 100"},
 		{nil, num(-1), Window{}, "invalid_request: job_list: offset must not be negative (got -1)"},
 	} {
-		got, err := Page(c.limit, c.offset)
+		got, err := Page("job_list", c.limit, c.offset)
 		if c.text == "" && (err != nil || got != c.want) || c.text != "" && (err == nil || err.Error() != c.text) {
 			t.Errorf("got %+v, %v; want %+v, %q", got, err, c.want, c.text)
 		}

@@ -65,7 +65,7 @@ func (s *State) List(all []job.Item, page job.Window, allowance int64, l Limits)
 
 // jobList answers with one page of the jobs there are, newest activity first.
 func (w *work) jobList(c transcript.Call, a JobListCall) {
-	page, err := job.Page(a.Limit, a.Offset)
+	page, err := job.Page("job_list", a.Limit, a.Offset)
 	if err != nil {
 		w.refuse(c, err)
 		return

@@ -79,6 +79,15 @@ func Load(h Home, root id.Session, upTo int64) (*tree.State, error) {
 	return load(h, root, nil, upTo)
 }
 
+// LoadTree folds the whole tree that a session belongs to, as Load does; where its
+// root is gone, the session alone.
+func LoadTree(h Home, s id.Session) (*tree.State, error) {
+	if root := h.rootOf(s); h.Has(root) {
+		return Load(h, root, 0)
+	}
+	return Load(h, s, 0)
+}
+
 // LoadFiles folds a tree in which some journals stand, by their paths, as other
 // files that are to become them. Its errors name the files that were read.
 func LoadFiles(h Home, root id.Session, instead map[string]string) (*tree.State, error) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,6 +88,29 @@ func (h Home) Lock(root id.Session, bootID string) (*os.File, error) {
 		return nil, fmt.Errorf("lock session %s: %w", root, err)
 	}
 	return f, nil
+}
+
+// Held tells who holds a tree; false for nobody. It takes no lock where it can do
+// without: for that moment a process that begins would be refused.
+func (h Home) Held(root id.Session, bootID string) (Holder, bool, error) {
+	f, err := os.Open(filepath.Join(h.Dir(root), "lock"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Holder{}, false, nil
+	}
+	if err != nil {
+		return Holder{}, false, fmt.Errorf("see who holds session %s: %w", root, err)
+	}
+	defer f.Close()
+	who := holder(f)
+	if pid := locker(f); pid != 0 {
+		who.PID = cmp.Or(who.PID, pid)
+		return who, true, nil
+	}
+	if who.PID == 0 || who.BootID != bootID || syscall.Kill(who.PID, 0) == syscall.ESRCH {
+		return Holder{}, false, nil
+	}
+	err = flock(f, syscall.LOCK_SH|syscall.LOCK_NB)
+	return who, errors.Is(err, syscall.EWOULDBLOCK), nil
 }
 
 // names reports whether a path still leads to an open file: who held the lock

@@ -89,7 +89,8 @@ type timerKey struct {
 type posted struct {
 	input  tree.Input
 	reply  chan error
-	settle bool // the answer waits until everything that follows is decided
+	settle bool   // the answer waits until everything that follows is decided
+	look   func() // in place of an input: reads the state as it is on the disk
 }
 
 // New makes the loop of an opened tree.
@@ -116,46 +117,6 @@ func New(o Options) (*Tree, error) {
 	}
 	t.procs, t.git = host, worktree.New(host)
 	return t, nil
-}
-
-// Post hands an input for the root to the loop and returns; an input after the
-// end is dropped.
-func (t *Tree) Post(in session.Input) { t.tell(t.o.Store.Root, in) }
-
-// tell is Post for any session of the tree.
-func (t *Tree) tell(s id.Session, in session.Input) {
-	t.post(posted{input: tree.Input{Session: s, In: in}})
-}
-
-// Ask hands an input for the root to the loop and returns once it is decided
-// and durable, or refused.
-func (t *Tree) Ask(in session.Input) error { return t.ask(in, false) }
-
-// Settle is Ask for an input that more follows from in other sessions: it
-// returns when all of that is decided and durable, too.
-func (t *Tree) Settle(in session.Input) error { return t.ask(in, true) }
-
-func (t *Tree) ask(in session.Input, settle bool) error {
-	reply := make(chan error, 1)
-	t.post(posted{tree.Input{Session: t.o.Store.Root, In: in}, reply, settle})
-	select {
-	case err := <-reply:
-		return err
-	case <-t.done:
-	}
-	select {
-	case err := <-reply: // decided by the last batch
-		return err
-	default:
-		return fault.New(fault.Closing, "the session has ended")
-	}
-}
-
-func (t *Tree) post(p posted) {
-	select {
-	case t.in <- p:
-	case <-t.done:
-	}
 }
 
 // Start begins to take inputs. Wait must follow.
@@ -271,6 +232,11 @@ func (t *Tree) act(batch []posted, decided decisions) {
 	}
 	t.perform(decided.Effects)
 	for i, p := range batch[:decided.n] {
+		if p.look != nil {
+			p.look()
+			p.reply <- nil
+			continue
+		}
 		refusal, refused := decided.refusals[i]
 		t.handled(p.input)
 		switch {
@@ -327,6 +293,9 @@ func (t *Tree) decide(batch []posted) (decisions, error) {
 	out := decisions{refusals: map[int]error{}, n: len(batch)}
 	over, session, tree := false, false, false // written so far
 	for i, p := range batch {
+		if p.look != nil {
+			continue
+		}
 		if over { // nothing is admitted behind the end of the run
 			out.refusals[i] = fault.New(fault.Closing, "the session has ended")
 			continue

@@ -189,7 +189,7 @@ type ListResult struct {
 
 // list answers with one page of what the caller can see, newest activity first.
 func (w *work) list(s id.Session, c transcript.Call, a session.JobListCall) {
-	page, err := job.Page(a.Limit, a.Offset)
+	page, err := job.Page("job_list", a.Limit, a.Offset)
 	if err != nil {
 		w.refuse(s, c.ID, err)
 		return
