@@ -27,7 +27,7 @@ import (
 )
 
 func groups() []group {
-	return slices.Concat(appendGroups(), foldGroups(), pumpGroups(), watchGroups(), startGroups(), runGroups(), liveGroups())
+	return slices.Concat(appendGroups(), foldGroups(), pumpGroups(), watchGroups(), watchedGroups(), startGroups(), runGroups(), liveGroups(), busyGroups())
 }
 
 func main() {

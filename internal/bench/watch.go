@@ -44,7 +44,10 @@ func watchSides(e *env) ([]side, error) {
 		sides = append(sides,
 			side{name, func(*env) (values, error) { return rateOf(name, size, func() error { return searchLog(file, p[0]) }) }},
 			side{"grep " + name, func(*env) (values, error) {
-				return rateOf("grep "+name, size, func() error { return exec.Command("grep", p[1], p[2], file).Run() })
+				return rateOf("grep "+name, size, func() error {
+					_, err := exec.Command("grep", p[1], p[2], file).Output() // with its output thrown away it would stop at the first match
+					return err
+				})
 			}})
 	}
 	return sides, nil
