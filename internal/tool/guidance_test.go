@@ -177,6 +177,15 @@ func TestGuidance(t *testing.T) {
 			`Control tools take dlg_..., never a transcript_ref.`, `delegate never continues a conversation that exists.`}},
 		{"refs are no targets, delegate", "delegate", []string{`An existing delegate goes on through delegate_send, never through delegate.`}},
 		// clause: JC-045
+		// clause: JC-056
+		{"bounded frames", "job_watch", []string{`Deliver bounded frame/excerpt metadata when the watch condition is met.`}},
+		// clause: JC-246
+		{"observers", delegatesSection, []string{
+			`started with watch_parent=true; inside, it calls job_watch(source="parent") and omits triggers for the default stream, or adds events/event_filter`}},
+		// clause: JC-250
+		{"observers' briefs", delegatesSection, []string{`narrow and frame-driven: which frame fields to read, what action to take, when to stop`}},
+		// clause: JC-252
+		{"observed talk", "job_watch", []string{`long-lived session watches before a free-form conversation whose acknowledgements should not be observed`}},
 		{"watches", "job_watch", []string{
 			`When output/event/progress conditions happen`, `self, parent (granted to a delegate by watch_parent), your own dlg_..., or a job_... of yours or below you.`}},
 		// clause: JC-046

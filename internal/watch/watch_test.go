@@ -198,6 +198,8 @@ func TestFrames(t *testing.T) {
 }
 
 // A frame shows so much and no more; it says what was left out, and stays closed.
+//
+// clause: JC-304
 func TestFrameIsBounded(t *testing.T) {
 	w := &Watch{Created: Created{Watch: "watch_1", Config: Config{Source: Self, Events: []string{Any}}}}
 	what := OfEvent(Occurrence{Event: Communicate, Message: strings.Repeat("é", 9000)}, 1)
