@@ -78,7 +78,7 @@ type WriteFileCall struct {
 // EditFileCall replaces a text in a file.
 type EditFileCall struct {
 	Path       string `json:"path"`
-	OldString  string `json:"old_string" doc:"The text to replace, exactly as in the file, without line numbers."`
+	OldString  string `json:"old_string" doc:"Exactly as in the file, without line numbers."`
 	NewString  string `json:"new_string"`
 	ReplaceAll bool   `json:"replace_all" optional:"" doc:"Every occurrence. Otherwise there must be just one."`
 }
@@ -86,7 +86,7 @@ type EditFileCall struct {
 // ListFilesCall lists a folder, or finds files by name below it.
 type ListFilesCall struct {
 	Path           string `json:"path" optional:"" doc:"Folder; default the working directory."`
-	Pattern        string `json:"pattern" optional:"" doc:"Glob such as **/*_test.go or src/**/*.{ts,tsx}; one without / matches names at any depth, one that ends in / folders."`
+	Pattern        string `json:"pattern" optional:"" doc:"Glob such as src/**/*.{ts,tsx}; without / it matches names at any depth, with / at its end folders."`
 	Limit          int64  `json:"limit" optional:"" doc:"Entries; default 200, most 1000."`
 	Offset         int64  `json:"offset" optional:"" doc:"Entries to skip."`
 	IncludeIgnored bool   `json:"include_ignored" optional:"" doc:"Also what .gitignore excludes."`
@@ -97,7 +97,7 @@ type SearchFilesCall struct {
 	Pattern        string `json:"pattern" doc:"RE2, matched line by line; (?i) ignores case."`
 	Path           string `json:"path" optional:"" doc:"File or folder; default the working directory."`
 	Glob           string `json:"glob" optional:"" doc:"Only files that match, such as *.go."`
-	ContextLines   int64  `json:"context_lines" optional:"" doc:"Lines around each match, 0 to 20."`
+	ContextLines   int64  `json:"context_lines" optional:"" doc:"0 to 20."`
 	FilesOnly      bool   `json:"files_only" optional:"" doc:"Only the paths of files with a match."`
 	Limit          int64  `json:"limit" optional:"" doc:"Matches, or files with files_only; default 100, most 1000."`
 	Offset         int64  `json:"offset" optional:"" doc:"Matches or files to skip."`
@@ -163,14 +163,14 @@ type WatchFilter struct {
 
 // DelegateCall starts a delegate. Allowance nil is absent; 0 makes a leaf.
 type DelegateCall struct {
-	Prompt          string         `json:"prompt" doc:"The brief: what it owns, how to verify the result, what to report."`
+	Prompt          string         `json:"prompt"`
 	Name            string         `json:"name" optional:"" doc:"A short name, one line."`
 	TaskList        []SeedItem     `json:"task_list" optional:"" doc:"Seeds its task list, one item per step."`
-	AgentType       string         `json:"agent_type" optional:"" doc:"A role from the list above."`
+	AgentType       string         `json:"agent_type" optional:""`
 	Model           string         `json:"model" optional:"" doc:"provider/name; default yours."`
 	ReasoningEffort string         `json:"reasoning_effort" optional:""`
-	Isolation       string         `json:"isolation" optional:"" enum:"worktree" doc:"A git worktree of its own."`
-	ForkContext     bool           `json:"fork_context" optional:"" doc:"Begin with a copy of this conversation; same model."`
+	Isolation       string         `json:"isolation" optional:"" enum:"worktree"`
+	ForkContext     bool           `json:"fork_context" optional:"" doc:"Begin with this conversation; same model."`
 	ResultSchema    map[string]any `json:"result_schema" optional:"" doc:"JSON Schema of its structured result."`
 	Allowance       *int64         `json:"delegation_allowance" optional:"" doc:"How deep it may delegate on; less than yours; 0: not at all. Default one less than yours."`
 	WatchParent     bool           `json:"watch_parent" optional:"" doc:"Let it watch this session: job_watch(source=\"parent\")."`

@@ -181,11 +181,11 @@ func TestGuidance(t *testing.T) {
 		{"bounded frames", "job_watch", []string{`Deliver bounded frame/excerpt metadata when the watch condition is met.`}},
 		// clause: JC-246
 		{"observers", delegatesSection, []string{
-			`started with watch_parent=true; inside, it calls job_watch(source="parent") and omits triggers for the default stream, or adds events/event_filter`}},
+			`a delegate with watch_parent=true that calls job_watch(source="parent"), without triggers for the default stream or with events/event_filter`}},
 		// clause: JC-250
-		{"observers' briefs", delegatesSection, []string{`narrow and frame-driven: which frame fields to read, what action to take, when to stop`}},
+		{"observers' briefs", delegatesSection, []string{`narrow and frame-driven: which frame fields to read, what to do, when to stop`}},
 		// clause: JC-252
-		{"observed talk", "job_watch", []string{`long-lived session watches before a free-form conversation whose acknowledgements should not be observed`}},
+		{"observed talk", delegatesSection, []string{`Clear long-lived session watches before a free-form conversation that should not be observed.`}},
 		{"watches", "job_watch", []string{
 			`When output/event/progress conditions happen`, `self, parent (granted to a delegate by watch_parent), your own dlg_..., or a job_... of yours or below you.`}},
 		// clause: JC-046
