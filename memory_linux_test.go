@@ -16,13 +16,15 @@ import (
 	"time"
 
 	"evener/internal/id"
+	"evener/internal/job"
 	"evener/internal/session"
 	"evener/internal/store"
 	"evener/internal/transcript"
 	"evener/internal/tree"
 )
 
-// largeSession makes a session of one run with so many results of some size.
+// largeSession makes a session of one run with so many results of some size, and
+// with a job.
 func largeSession(t *testing.T, dir string, results, size int) (journalBytes int64) {
 	t.Helper()
 	h, err := store.Find(dir, "")
@@ -45,6 +47,9 @@ func largeSession(t *testing.T, dir string, results, size int) (journalBytes int
 	line(session.Created{Session: s, Root: s, Dir: dir}, session.RunStarted{Run: 1, Mode: session.OneShot},
 		session.ContextSet{Model: "openai/any", System: "s", Tools: json.RawMessage("[]")},
 		session.TurnStarted{Turn: 1, Type: session.UserTurn}, transcript.UserSaid{Turn: 1, Text: "go"}, session.Requested{Turn: 1, Request: 1})
+	j := id.MintJob(s, 1, func(id.Job) bool { return false })
+	line(job.Intended{Job: j, Command: "make all", Mode: job.Background, Dir: dir, Turn: 1, Call: "c0"},
+		job.Finished{Job: j, Status: job.Failed, Reason: job.StartFailed, Generation: 1, Kept: true, Error: "for the test"})
 	row := "the quick \"brown\" fox\n jumps over → the lazy dog \u2028 0123456789 abcdefghijklmnopqrstuvwxyz\n"
 	text := strings.Repeat(row, size/len(row)+1)[:size]
 	text = strings.ToValidUTF8(text, "")
@@ -124,5 +129,64 @@ func TestLargeSession(t *testing.T) {
 	t.Logf("the request had %d MB", asked>>20)
 	if asked < 3000*100_000 {
 		t.Error("not all of the conversation was sent")
+	}
+}
+
+// What is read of a large session, or looked for in it, takes no more memory than
+// of a small one. With EVENER_TEST_LARGE it has 300 MB:
+//
+//	EVENER_TEST_LARGE=1 go test -run TestLargeReads -v .
+func TestLargeReads(t *testing.T) {
+	results, bound := 60, 56
+	if os.Getenv("EVENER_TEST_LARGE") != "" {
+		results = 330
+	}
+	dir := t.TempDir()
+	evener := filepath.Join(dir, "evener")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", evener, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	size := largeSession(t, dir, results, 900_000)
+	journals, _ := filepath.Glob(filepath.Join(dir, ".evener/sessions/*/session.jsonl"))
+	s := filepath.Base(filepath.Dir(journals[0]))
+	t.Logf("%d MB of journal", size>>20)
+	for name, args := range map[string]string{"search": `{"text":"no such words"}`, "found": `{"text":"` + fmt.Sprint(results) + `the quick"}`, "listed": "{}", "read": `{"transcript_ref":"local:` + s + `"}`} {
+		call := "find_session_transcripts"
+		if name == "read" {
+			call = "read_transcript"
+		}
+		model := `{"conversations":[{"replies":[{"calls":[{"name":"` + call + `","arguments":` + args + `}]},{"calls":[{"name":"communicate","arguments":{"message":"looked","end_turn":true}}]}]}]}`
+		if err := os.WriteFile(filepath.Join(dir, name+".json"), []byte(model), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := id.MintJob(id.Session(s), 1, func(id.Job) bool { return false })
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"the newest turns", []string{"show", "local:" + s}, "elided from this oversized turn"},
+		{"one turn in full", []string{"show", "--expand", "1", "local:" + s}, "elided from this oversized turn"},
+		{"a range", []string{"show", "--range", "1-9", "local:" + s}, "### Assistant\n\n```\ndone\n"},
+		{"a job", []string{"show", string(j)}, "- status: failed\n- command: make all\n"},
+		{"listed by the model", []string{"--model", "script/listed.json", "look"}, "looked\n"},
+		{"read by the model", []string{"--model", "script/read.json", "look"}, "looked\n"},
+		{"searched in vain", []string{"--model", "script/search.json", "look"}, "looked\n"},
+		{"searched and found", []string{"--model", "script/found.json", "look"}, "looked\n"},
+	} {
+		cmd := exec.Command(evener, c.args...)
+		cmd.Dir = dir
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		begun := time.Now()
+		if err := cmd.Run(); err != nil || !strings.Contains(out.String(), c.want) {
+			t.Fatalf("%s: %v\n%s%s", c.name, err, out.String(), errs.String())
+		}
+		peak := int(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10)
+		t.Logf("%s: %v, at most %d MB of memory", c.name, time.Since(begun).Round(time.Millisecond), peak)
+		if peak > bound {
+			t.Errorf("%s took %d MB, %d at most", c.name, peak, bound)
+		}
 	}
 }

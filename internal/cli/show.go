@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -105,11 +106,7 @@ func runShow(e *env, args []string) int {
 // see reads what a ref names from the disk.
 func see(r evidence.Reader, read effect.ReadOutput, args session.ReadTranscriptCall) ([]byte, *fault.Error) {
 	if read.Session != "" {
-		c, refusal := r.Conversation(read.Session)
-		if refusal != nil {
-			return nil, refusal
-		}
-		return r.ReadConversation(c, args)
+		return r.ReadSession(context.Background(), read.Session, args)
 	}
 	rec, refusal := r.Lookup(read.Job)
 	if refusal != nil {

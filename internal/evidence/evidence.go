@@ -58,12 +58,11 @@ func (r Reader) Lookup(j id.Job) (Record, *fault.Error) {
 	if refusal != nil {
 		return Record{}, refusal
 	}
-	t, err := store.Load(home, j.Owner(), 0)
+	s, err := home.Job(j)
 	if err != nil {
 		return Record{}, fault.New(fault.TargetNotFound, "read_transcript: the record of %s cannot be read: %v", j, err)
 	}
-	s := t.Session().Job(j)
-	if s == nil {
+	if s == nil || !s.Durable() {
 		return Record{}, missing
 	}
 	info, err := joblog.Stat(home.Log(j))

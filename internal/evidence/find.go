@@ -170,7 +170,7 @@ func (f *finder) look(ctx context.Context, s id.Session) (found, bool) {
 	}
 	if f.Text != "" {
 		f.searched += m.JournalSize
-		if item.Matches, err = search(ctx, f.home, m, f.Text); err != nil {
+		if item.Matches, err = search(ctx, f.home, s, f.Text); err != nil {
 			f.fault("local:%s cannot be read: %v", s, err)
 		}
 		if len(item.Matches) == 0 {
@@ -209,15 +209,11 @@ const finding = "find_session_transcripts"
 
 // search looks for a text in what a session's conversation shows, as far as the
 // first few matches.
-func search(ctx context.Context, h store.Home, m store.Meta, want string) ([]excerpt, error) {
+func search(ctx context.Context, h store.Home, s id.Session, want string) ([]excerpt, error) {
 	var out []excerpt
-	c := Conversation{}
-	if m.OfDelegate() {
-		c.Delegate = id.DelegateOf(m.Session)
-	}
 	want = fold(want)
-	_, err := h.Converse(ctx, m.Session, mayHold(want), func(e transcript.Entry, turn int64) error {
-		for _, k := range c.blocks(e) {
+	_, err := h.Converse(ctx, s, mayHold(want), func(t *store.Talk, e transcript.Entry, turn int64) error {
+		for _, k := range (Conversation{Talk: *t}).blocks(e) {
 			if k.tool == finding {
 				continue
 			}

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -15,40 +16,18 @@ import (
 // Conversation is what a read says of a session: a snapshot, which later turns
 // do not change.
 type Conversation struct {
-	ID       id.Session
-	Delegate id.Delegate // whose conversation it is; empty at a root
-	Parent   id.Session  // its owner's session
-	Model    string
-	Run      string // outcome of the latest run; "open" while it is not ended
-	Turns    int64  // turns begun
-	Entries  []transcript.Entry
+	store.Talk
+	Entries []transcript.Entry
 }
 
 // ConversationOf takes the conversation of a folded session. Entries never
 // change, so the session may go on meanwhile.
 func ConversationOf(s *session.State) Conversation {
-	c := Conversation{ID: s.ID, Delegate: s.Delegate, Parent: s.Parent, Model: s.Context.Model, Run: string(s.Run.Outcome), Turns: s.Turns, Entries: s.Transcript.Entries}
+	t := store.Talk{Session: s.ID, Delegate: s.Delegate, Parent: s.Parent, Model: s.Context.Model, Run: string(s.Run.Outcome), Turns: s.Turns}
 	if s.Run.Open {
-		c.Run = "open"
+		t.Run = "open"
 	}
-	return c
-}
-
-// Conversation finds the conversation of any session, as job refs find theirs.
-func (r Reader) Conversation(s id.Session) (Conversation, *fault.Error) {
-	missing := fault.New(fault.TargetNotFound, "read_transcript: no session %s", s)
-	home, refusal := r.homeOf(s, fmt.Sprintf("session %s", s), missing)
-	if refusal != nil {
-		return Conversation{}, refusal
-	}
-	state, err := store.LoadSession(home, s)
-	switch {
-	case err != nil:
-		return Conversation{}, fault.New(fault.TargetNotFound, "read_transcript: the record of session %s cannot be read: %v", s, err)
-	case state.ID == "": // made, but nothing was recorded yet
-		return Conversation{}, missing
-	}
-	return ConversationOf(state), nil
+	return Conversation{t, s.Transcript.Entries}
 }
 
 type conversationView struct {
@@ -71,12 +50,58 @@ type conversationMeta struct {
 // ReadConversation gives the turns that the arguments ask for, as compact JSON.
 // Without a range these are the newest that have room.
 func (r Reader) ReadConversation(c Conversation, a session.ReadTranscriptCall) ([]byte, *fault.Error) {
-	p, refusal := c.pick(a)
+	g, refusal := r.gather(a)
+	if refusal != nil {
+		return nil, refusal
+	}
+	at := int64(1)
+	for _, e := range c.Entries {
+		if e.Turn != 0 { // results stand where their calls do
+			at = e.Turn
+		}
+		g.add(c, e, at)
+	}
+	return r.view(c, g, a)
+}
+
+// ReadSession does so for any session, found as job refs find theirs. Its journal
+// is read through, and only what is shown of it is kept.
+func (r Reader) ReadSession(ctx context.Context, s id.Session, a session.ReadTranscriptCall) ([]byte, *fault.Error) {
+	missing := fault.New(fault.TargetNotFound, "read_transcript: no session %s", s)
+	home, refusal := r.homeOf(s, fmt.Sprintf("session %s", s), missing)
+	if refusal != nil {
+		return nil, refusal
+	}
+	g, refusal := r.gather(a)
+	if refusal != nil {
+		return nil, refusal
+	}
+	t, err := home.Converse(ctx, s, nil, func(t *store.Talk, e transcript.Entry, turn int64) error {
+		g.add(Conversation{Talk: *t}, e, turn)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, fault.New(fault.TargetNotFound, "read_transcript: the record of session %s cannot be read: %v", s, err)
+	case t.Session == "": // made, but nothing was recorded yet
+		return nil, missing
+	}
+	return r.view(Conversation{Talk: t}, g, a)
+}
+
+func (r Reader) gather(a session.ReadTranscriptCall) (*gathering, *fault.Error) {
+	p, refusal := pick(a)
+	return &gathering{picked: p, room: r.MaxChars}, refusal
+}
+
+// view shows what was gathered of a conversation.
+func (r Reader) view(c Conversation, g *gathering, a session.ReadTranscriptCall) ([]byte, *fault.Error) {
+	p, refusal := g.within(c.Turns, a)
 	if refusal != nil {
 		return nil, refusal
 	}
 	head := c.head()
-	shown := p.window(c.turns(), max(0, r.MaxChars-runes(head)))
+	shown := g.window(p, max(0, r.MaxChars-runes(head)))
 	m := conversationMeta{Turns: c.Turns, First: shown.first, Last: shown.last, Shortened: shown.shortened}
 	switch {
 	case shown.first > p.from:
@@ -85,43 +110,8 @@ func (r Reader) ReadConversation(c Conversation, a session.ReadTranscriptCall) (
 		m.NextRange = fmt.Sprintf("%d-%d", shown.last+1, p.to)
 	}
 	m.Truncated = shown.cut || m.NextRange != ""
-	return text.Encode(conversationView{Ref: "local:" + string(c.ID), Format: "markdown", ContentType: "text/markdown",
+	return text.Encode(conversationView{Ref: ref(c.Session), Format: "markdown", ContentType: "text/markdown",
 		Content: head + shown.text, Meta: m}), nil
-}
-
-// picked are the turns that a read asks for. What has no room is left out at
-// the end, or at the beginning where the newest are wanted.
-type picked struct {
-	from, to int64
-	newest   bool
-	expand   bool
-}
-
-func (c Conversation) pick(a session.ReadTranscriptCall) (picked, *fault.Error) {
-	if n := a.ExpandTurn; n != nil {
-		if *n > c.Turns {
-			return picked{}, fault.Invalid("read_transcript: expand_turn %d: the conversation has %d turns", *n, c.Turns)
-		}
-		return picked{from: *n, to: *n, expand: true}, nil
-	}
-	p := picked{from: 1, to: c.Turns, newest: true}
-	if a.Range == nil {
-		return p, nil
-	}
-	t, refusal := session.ParseTurns(*a.Range)
-	switch {
-	case refusal != nil:
-		return picked{}, refusal
-	case t.Last > 0:
-		p.from = max(1, c.Turns-t.Last+1)
-	case t.First > 0:
-		p.to, p.newest = min(t.First, c.Turns), false
-	case t.From > c.Turns:
-		return picked{}, fault.Invalid("read_transcript: range %s: the conversation has %d turns", *a.Range, c.Turns)
-	default:
-		p = picked{from: t.From, to: min(t.To, c.Turns)}
-	}
-	return p, nil
 }
 
 // maxNames bounds a name in the view, in characters.
@@ -129,43 +119,12 @@ const maxNames = 64
 
 func (c Conversation) head() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Session %s\n\n", c.ID)
+	fmt.Fprintf(&b, "# Session %s\n\n", c.Session)
 	if c.Delegate != "" {
 		fmt.Fprintf(&b, "- delegate: %s, of session %s\n", c.Delegate, c.Parent)
 	}
 	fmt.Fprintf(&b, "- model: %s\n- run: %s\n- turns: %d\n", text.Preview(c.Model, maxNames), c.Run, c.Turns)
 	return b.String()
-}
-
-// turn is one turn as it is shown: a heading and blocks, each with its own.
-type turn struct {
-	n      int64
-	blocks []block
-}
-
-type block struct {
-	head, body string
-	said       bool // somebody's words, which are shortened less
-	expanded   bool // shown only where the turn is expanded
-	tool       string
-}
-
-// turns puts entries under their turns, of which there is one for each number.
-func (c Conversation) turns() []turn {
-	all := make([]turn, c.Turns)
-	for i := range all {
-		all[i].n = int64(i) + 1
-	}
-	at := int64(1)
-	for _, e := range c.Entries {
-		if e.Turn != 0 { // results stand where their calls do
-			at = e.Turn
-		}
-		if at <= c.Turns {
-			all[at-1].blocks = append(all[at-1].blocks, c.blocks(e)...)
-		}
-	}
-	return all
 }
 
 // blocks says who spoke. The words of evener, of notices and of an owner are

@@ -10,6 +10,7 @@ import (
 
 	"evener/internal/id"
 	"evener/internal/session"
+	"evener/internal/store"
 	"evener/internal/transcript"
 )
 
@@ -31,7 +32,7 @@ func answered(turn int64, args, result string) []transcript.Entry {
 
 // seven turns of which the fourth is empty.
 func seven() Conversation {
-	c := Conversation{ID: talk, Turns: 7, Run: "open", Model: "x/y"}
+	c := Conversation{Talk: store.Talk{Session: talk, Turns: 7, Run: "open", Model: "x/y"}}
 	for n := int64(1); n <= 7; n++ {
 		if n != 4 {
 			c.Entries = append(c.Entries, said(n, fmt.Sprintf("question-%d", n)))
@@ -58,7 +59,7 @@ func readView(t *testing.T, c Conversation, room int, a session.ReadTranscriptCa
 }
 
 func TestConversationWhole(t *testing.T) {
-	c := Conversation{ID: talk, Delegate: id.DelegateOf(talk), Parent: "P", Turns: 2, Run: "reported", Model: "x/y"}
+	c := Conversation{Talk: store.Talk{Session: talk, Delegate: id.DelegateOf(talk), Parent: "P", Turns: 2, Run: "reported", Model: "x/y"}}
 	c.Entries = append(c.Entries, said(1, "do it\n## Turn 9\n```"))
 	c.Entries = append(c.Entries, answered(1, `{"command":"ls"}`, "a\x1b[31m\n")...)
 	c.Entries[2].IsError = true
@@ -172,7 +173,7 @@ func TestConversationRanges(t *testing.T) {
 	if _, err := (Reader{}).ReadConversation(seven(), session.ReadTranscriptCall{ExpandTurn: ptr(int64(8))}); err == nil {
 		t.Error("turn 8 of 7 expanded")
 	}
-	none := readView(t, Conversation{ID: talk}, 1000, session.ReadTranscriptCall{Range: ptr("last:1")})
+	none := readView(t, Conversation{Talk: store.Talk{Session: talk}}, 1000, session.ReadTranscriptCall{Range: ptr("last:1")})
 	if !strings.HasSuffix(none.Content, "\nNothing was said yet.\n") || none.Meta.Truncated {
 		t.Errorf("%+v", none)
 	}
@@ -181,7 +182,7 @@ func TestConversationRanges(t *testing.T) {
 // Long texts give way before turns do, and the middle of a turn before its ends.
 func TestConversationOversized(t *testing.T) {
 	long := "first " + strings.Repeat("x", 30000) + " last"
-	c := Conversation{ID: talk, Turns: 2}
+	c := Conversation{Talk: store.Talk{Session: talk, Turns: 2}}
 	c.Entries = append(c.Entries, said(1, "begin"))
 	c.Entries = append(c.Entries, answered(1, "{}", long)...)
 	c.Entries = append(c.Entries, said(2, "short"))
@@ -197,7 +198,7 @@ func TestConversationOversized(t *testing.T) {
 		t.Errorf("expanded: %d, %+v", len(v.Content), v.Meta)
 	}
 
-	many := Conversation{ID: talk, Turns: 1, Entries: []transcript.Entry{said(1, "begin")}}
+	many := Conversation{Talk: store.Talk{Session: talk, Turns: 1}, Entries: []transcript.Entry{said(1, "begin")}}
 	for i := range 300 {
 		many.Entries = append(many.Entries, answered(1, fmt.Sprintf(`{"command":"step %d"}`, i), "out")...)
 	}

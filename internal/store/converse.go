@@ -29,7 +29,7 @@ var ErrEnough = errors.New("enough was read")
 // with the turn of each. Memory does not grow with it, and nothing else of the
 // session is folded. Where wants is given, an entry of the session's own is read
 // only when wants likes the JSON of its event.
-func (h Home) Converse(ctx context.Context, s id.Session, wants func([]byte) bool, visit func(transcript.Entry, int64) error) (Talk, error) {
+func (h Home) Converse(ctx context.Context, s id.Session, wants func([]byte) bool, visit func(*Talk, transcript.Entry, int64) error) (Talk, error) {
 	t := &talking{home: h, session: s, owed: attention.New(), turn: 1, wants: wants, visit: visit}
 	err := t.all(ctx)
 	return t.Talk, noErr(err, ErrEnough)
@@ -43,7 +43,7 @@ type talking struct {
 	owed    attention.State // for the text of notices
 	turn    int64           // of the latest entry
 	wants   func([]byte) bool
-	visit   func(transcript.Entry, int64) error
+	visit   func(*Talk, transcript.Entry, int64) error
 }
 
 func (t *talking) all(ctx context.Context) error {
@@ -133,7 +133,7 @@ func (t *talking) take(e transcript.Inherited) error {
 	if entry.Turn != 0 {
 		t.turn = entry.Turn
 	}
-	return t.visit(entry, t.turn)
+	return t.visit(&t.Talk, entry, t.turn)
 }
 
 // note keeps what is told beside the entries.

@@ -267,11 +267,7 @@ func (t *Tree) readConversation(of id.Session, args session.ReadTranscriptCall) 
 	}
 	return func() ([]byte, *fault.Error) {
 		if own == nil {
-			c, err := t.o.Reader.Conversation(of)
-			if err != nil {
-				return nil, err
-			}
-			own = &c
+			return t.o.Reader.ReadSession(t.ctx, of, args)
 		}
 		return t.o.Reader.ReadConversation(*own, args)
 	}

@@ -102,7 +102,13 @@ func Preview(s string, n int) string {
 // marker is given the number of code points elided. A marker that does not fit
 // itself is cut.
 func Elide(s string, max int, marker func(elided int) string) (string, bool) {
-	total := utf8.RuneCountInString(s)
+	return ElideOf(s, 0, max, marker)
+}
+
+// ElideOf is Elide of a text from whose middle gap code points are missing in s
+// already. Both of its halves must be at least as long as max.
+func ElideOf(s string, gap, max int, marker func(elided int) string) (string, bool) {
+	total := utf8.RuneCountInString(s) + gap
 	if total <= max {
 		return s, false
 	}
