@@ -166,7 +166,7 @@ func TestLargeReads(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"the newest turns", []string{"show", "local:" + s}, "elided from this oversized turn"},
+		{"the newest turns", []string{"show", "local:" + s}, "### Assistant\n\n```\ndone\n"},
 		{"one turn in full", []string{"show", "--expand", "1", "local:" + s}, "elided from this oversized turn"},
 		{"a range", []string{"show", "--range", "1-9", "local:" + s}, "### Assistant\n\n```\ndone\n"},
 		{"a job", []string{"show", string(j)}, "- status: failed\n- command: make all\n"},
