@@ -189,7 +189,7 @@ func limits(c config.Config) session.Limits {
 	return session.Limits{
 		CommandTimeoutMS: c.ForegroundWaitMS(true), StopGraceMS: c.StopGraceMS, InlineOutputBytes: c.InlineOutputBytes,
 		OutputKeepTotal: c.OutputKeepTotalBytes, MaxTurns: c.MaxTurns, MaxToolRounds: c.MaxToolRounds,
-		MaxConcurrentShells: c.MaxConcurrentShells, MaxSubagentDepth: c.MaxSubagentDepth, JobListChars: c.JobListChars,
+		MaxConcurrentShells: c.MaxConcurrentShells, MaxSubagentDepth: c.MaxSubagentDepth, JobListChars: c.JobListChars, JobListLines: c.JobListLines,
 		MaxConcurrentDelegates: c.MaxConcurrentDelegates, AttentionDriveLimit: c.AttentionDriveLimit, AttentionDriveTimeoutMS: c.AttentionDriveTimeoutMS,
 		AttentionDrivePaceMS: c.AttentionDrivePaceMS, QuietWatchdogMS: c.QuietWatchdogMS,
 		MaxRetainedTerminal: c.MaxRetainedTerminal, IdleReleaseMS: c.IdleReleaseMS, RearmWatches: c.RearmWatches,

@@ -50,6 +50,7 @@ type Config struct {
 	OutputKeepTotalBytes    int64
 	InlineOutputBytes       int64
 	JobListChars            int64
+	JobListLines            int64
 	ReadTranscriptChars     int64
 	WaitJobsMS              int64
 	MaxTurns                int64

@@ -43,12 +43,21 @@ func Page(read string, limit, offset *int64) (Window, *fault.Error) {
 }
 
 // Item is what a listing shows, on its way there: row and line are made only of
-// what the page shows.
+// what the page shows, since there may be ten thousand of them.
 type Item struct {
-	At   time.Time // of the latest activity
-	ID   string
-	Row  func() any
-	Line func(preview int) string
+	at  int64 // of the latest activity, in microseconds
+	id  string
+	row func() any // nil for a job
+
+	line  func(preview int) string
+	job   *State
+	live  *Live // nil where the record tells all
+	place *Place
+}
+
+// ItemOf takes what is no job into a listing.
+func ItemOf(at time.Time, id string, row func() any, line func(preview int) string) Item {
+	return Item{at: at.UnixMicro(), id: id, row: row, line: line}
 }
 
 // Place is where a row stands in a listing that shows more than the caller's own.
@@ -73,33 +82,86 @@ func (p Place) Words() string {
 	return b.String()
 }
 
-// ItemOf takes a job into a listing.
-func ItemOf(s *State, l Live, p Place) Item {
-	row := func() Row {
-		r := RowOf(s, l)
-		r.Place = p
-		return r
+// Item takes a job into a listing, at a place that it shares with others.
+func (s *State) Item(l Live, p *Place) Item {
+	x := Item{at: s.LastActivity(l).UnixMicro(), id: string(s.ID), job: s, place: p}
+	if !s.Terminal() {
+		running := l // most have ended, and then nothing is kept
+		x.live = &running
 	}
-	return Item{At: s.LastActivity(l), ID: string(s.ID), Row: func() any { return row() }, Line: func(n int) string { return line(row(), n) }}
+	return x
 }
 
-// Sort orders a listing by latest activity, newest first, then by id.
-func Sort(all []Item) {
-	slices.SortFunc(all, func(a, b Item) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
+func (x Item) jobRow() Row {
+	var l Live
+	if x.live != nil {
+		l = *x.live
+	}
+	r := RowOf(x.job, l)
+	r.Place = *x.place
+	return r
 }
 
-// Cut returns what the page shows.
-func (w Window) Cut(all []Item) []Item {
+// Row is the item as programs read it.
+func (x Item) Row() any {
+	if x.row != nil {
+		return x.row()
+	}
+	return x.jobRow()
+}
+
+// Line is the item in the text of a listing.
+func (x Item) Line(preview int) string {
+	if x.row != nil {
+		return x.line(preview)
+	}
+	return line(x.jobRow(), preview)
+}
+
+// Of returns what the page shows of all: by latest activity, newest first, then by id.
+func (w Window) Of(all []Item) []Item {
+	type key struct {
+		at int64
+		i  int
+	}
+	keys := make([]key, len(all))
+	for i := range all {
+		keys[i] = key{all[i].at, i}
+	}
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(all[a.i].id, all[b.i].id)) })
 	from := min(w.Offset, len(all))
-	return all[from:min(from+w.Limit, len(all))]
+	var page []Item
+	for _, k := range keys[from:min(from+w.Limit, len(all))] {
+		page = append(page, all[k.i])
+	}
+	return page
 }
 
 // ListText renders a page for the model: one line an item, in order, and the
 // window where the page is not the whole. Names and descriptions are previews,
 // shrunk further until the text fits into budget characters; when even the
 // fixed content does not fit they are left out and the middle is elided. A
-// budget of 0 or less removes the page cap.
-func ListText(page []Item, total int, w Window, budget int) string {
+// budget of 0 or less removes the page cap. The text has at most so many lines, where
+// there is a bound of them.
+func ListText(page []Item, total int, w Window, budget, lines int) string {
+	return cutLines(fitted(page, total, w, budget), lines)
+}
+
+// cutLines leaves the middle of a text out where it has more than n lines, which
+// count the one that says so.
+func cutLines(s string, n int) string {
+	all := strings.Split(s, "\n")
+	if n <= 0 || len(all) <= n {
+		return s
+	}
+	head := n / 2
+	tail := n - 1 - head
+	kept := append([]string{}, all[:head]...)
+	kept = append(kept, fmt.Sprintf("… %d lines cut; read the listing in smaller pages with limit and offset …", len(all)-head-tail))
+	return strings.Join(append(kept, all[len(all)-tail:]...), "\n")
+}
+
+func fitted(page []Item, total int, w Window, budget int) string {
 	var b strings.Builder
 	for _, n := range []int{previewLen, 120, 80, 50, 30, 15, 0} {
 		b.Reset()

@@ -37,40 +37,33 @@ func TestPage(t *testing.T) {
 }
 
 // clause: JC-372
-func TestSort(t *testing.T) {
+func TestWindowOf(t *testing.T) {
 	at := time.Date(2024, 12, 1, 10, 0, 0, 0, time.UTC)
 	listed := func(j id.Job, last time.Time) Item {
-		return ItemOf(&State{ID: j, Status: Running, StartedAt: at.Add(-time.Hour)}, Live{Job: j, LastAt: last}, Place{})
+		return (&State{ID: j, Status: Running, StartedAt: at.Add(-time.Hour)}).Item(Live{Job: j, LastAt: last}, &Place{})
 	}
-	jobs := []Item{listed("job_B", at), listed("job_A", at), listed("job_C", at.Add(time.Microsecond)), listed("job_0", at.Add(-time.Microsecond))}
-	Sort(jobs)
-	if got := ids(jobs); got != "job_C job_A job_B job_0" {
-		t.Errorf("sorted: %s", got)
+	all := []Item{listed("job_B", at), listed("job_A", at), listed("job_C", at.Add(time.Microsecond)), listed("job_0", at.Add(-time.Microsecond))}
+	const order = "job_C job_A job_B job_0"
+	for _, c := range []struct {
+		w        Window
+		from, to int
+	}{{Window{50, 0}, 0, 4}, {Window{2, 0}, 0, 2}, {Window{2, 1}, 1, 3}, {Window{2, 3}, 3, 4}, {Window{2, 4}, 4, 4}, {Window{2, 1 << 31}, 4, 4}} {
+		same(t, fmt.Sprint(c.w), ids(c.w.Of(all)), strings.Join(strings.Fields(order)[c.from:c.to], " "))
 	}
 }
 
 func ids(all []Item) string {
 	var out []string
 	for _, x := range all {
-		out = append(out, string(x.Row().(Row).ID))
+		out = append(out, x.id)
 	}
 	return strings.Join(out, " ")
-}
-
-func TestCut(t *testing.T) {
-	all := items(manyRows(5, ""))
-	for _, c := range []struct {
-		w        Window
-		from, to int
-	}{{Window{50, 0}, 0, 5}, {Window{2, 0}, 0, 2}, {Window{2, 3}, 3, 5}, {Window{2, 4}, 4, 5}, {Window{2, 5}, 5, 5}, {Window{2, 1 << 31}, 5, 5}} {
-		same(t, fmt.Sprint(c.w), ids(c.w.Cut(all)), ids(all[c.from:c.to]))
-	}
 }
 
 func items(rows []Row) []Item {
 	var out []Item
 	for _, r := range rows {
-		out = append(out, Item{ID: string(r.ID), Row: func() any { return r }, Line: func(n int) string { return line(r, n) }})
+		out = append(out, ItemOf(time.Time{}, string(r.ID), func() any { return r }, func(n int) string { return line(r, n) }))
 	}
 	return out
 }
@@ -106,7 +99,7 @@ func TestListText(t *testing.T) {
 		{"last page", rows, 4, Window{50, 2}, "showing 3-4 of 4 jobs." + lines},
 		{"behind the end", nil, 257, Window{50, 300}, "no jobs from offset 300 on; there are 257 jobs."},
 	} {
-		if got := ListText(items(c.page), c.total, c.w, 0); got != c.want {
+		if got := ListText(items(c.page), c.total, c.w, 0, 0); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.what, got, c.want)
 		}
 	}
@@ -118,11 +111,11 @@ func TestListText(t *testing.T) {
 func TestListBudget(t *testing.T) {
 	what := strings.Repeat("é", 500)
 	rows := manyRows(100, what)
-	fixed := utf8.RuneCountInString(ListText(items(manyRows(100, "")), 257, Window{100, 0}, 0))
+	fixed := utf8.RuneCountInString(ListText(items(manyRows(100, "")), 257, Window{100, 0}, 0, 0))
 	for _, c := range []struct{ budget, preview int }{
 		{0, 200}, {-1, 200}, {1 << 20, 200}, {20_000, 120}, {fixed + 100*51, 50}, {fixed + 100*16, 15}, {fixed + 100, 0},
 	} {
-		got := ListText(items(rows), 257, Window{100, 0}, c.budget)
+		got := ListText(items(rows), 257, Window{100, 0}, c.budget, 0)
 		lines := strings.Split(got, "\n")
 		if lines[0] != "showing 1-100 of 257 jobs." || len(lines) != 101 {
 			t.Fatalf("budget %d: %d lines, first %q", c.budget, len(lines), lines[0])
@@ -141,6 +134,30 @@ func TestListBudget(t *testing.T) {
 		}
 		if rows[0].Command != what {
 			t.Fatal("a row was changed")
+		}
+	}
+}
+
+// A bound of lines holds beside that of characters: what is in the middle is left
+// out, and the text says so.
+//
+// clause: JC-387
+func TestListLines(t *testing.T) {
+	whole := strings.Split(ListText(items(manyRows(10, "make")), 10, Window{50, 0}, 0, 0), "\n")
+	for lines, want := range map[int]string{0: "0-10", 11: "0-10", 12: "0-10", 10: "0-4 2 7-10", 5: "0-1 7 9-10", 2: "0-0 10", 1: "11"} {
+		got := ListText(items(manyRows(10, "make")), 10, Window{50, 0}, 0, lines)
+		var parts []string
+		for _, p := range strings.Fields(want) {
+			var from, to, cut int
+			if n, _ := fmt.Sscanf(p, "%d-%d", &from, &to); n == 2 {
+				parts = append(parts, whole[from:to+1]...)
+				continue
+			}
+			fmt.Sscan(p, &cut)
+			parts = append(parts, fmt.Sprintf("… %d lines cut; read the listing in smaller pages with limit and offset …", cut))
+		}
+		if got != strings.Join(parts, "\n") || lines > 0 && strings.Count(got, "\n") >= lines {
+			t.Errorf("%d lines:\n%s\nwant\n%s", lines, got, strings.Join(parts, "\n"))
 		}
 	}
 }

@@ -48,7 +48,8 @@ type Limits struct {
 	MaxConcurrentShells int64 `json:"max_concurrent_shells"`
 	MaxSubagentDepth    int64 `json:"max_subagent_depth"`
 	JobListChars        int64 `json:"job_list_chars"`
-	WaitJobsMS          int64 `json:"wait_jobs_ms,omitempty"` // how long the end waits for running jobs; -1: without bound
+	JobListLines        int64 `json:"job_list_lines,omitempty"` // 0: no bound
+	WaitJobsMS          int64 `json:"wait_jobs_ms,omitempty"`   // how long the end waits for running jobs; -1: without bound
 
 	MaxConcurrentDelegates  int64 `json:"max_concurrent_delegate_turns,omitempty"`
 	AttentionDriveLimit     int64 `json:"attention_drive_limit,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"evener/internal/attention"
 	"evener/internal/effect"
@@ -48,10 +49,10 @@ type ListResult struct {
 }
 
 // List is one page of a listing: what it says, and its text without remarks.
-// The watches are the caller's, on every page.
-func (s *State) List(all []job.Item, page job.Window, allowance int64, l Limits) (ListResult, string) {
-	job.Sort(all)
-	shown := page.Cut(all)
+// The watches are the caller's, on every page and beyond its bounds; more is what
+// the page says besides, within them.
+func (s *State) List(all []job.Item, page job.Window, allowance int64, l Limits, more string) (ListResult, string) {
+	shown := page.Of(all)
 	r := ListResult{Items: []any{}, Count: len(shown), TotalCount: len(all)}
 	for _, x := range shown {
 		r.Items = append(r.Items, x.Row())
@@ -60,7 +61,11 @@ func (s *State) List(all []job.Item, page job.Window, allowance int64, l Limits)
 		r.Allowance = allowance
 	}
 	r.WatchList = s.watchList()
-	return r, job.ListText(shown, len(all), page, int(l.JobListChars)) + r.WatchList.lines()
+	chars := int(l.JobListChars)
+	if chars > 0 {
+		chars = max(1, chars-utf8.RuneCountInString(more))
+	}
+	return r, job.ListText(shown, len(all), page, chars, int(l.JobListLines)) + r.WatchList.lines() + more
 }
 
 // jobList answers with one page of the jobs there are, newest activity first.
@@ -70,7 +75,7 @@ func (w *work) jobList(c transcript.Call, a JobListCall) {
 		w.refuse(c, err)
 		return
 	}
-	r, shown := w.s.List(w.s.Items(a, w.liveOf, job.Place{}), page, w.s.Run.Limits.MaxSubagentDepth, w.s.Run.Limits)
+	r, shown := w.s.List(w.s.Items(a, w.liveOf, job.Place{}), page, w.s.Run.Limits.MaxSubagentDepth, w.s.Run.Limits, "")
 	if note := w.s.PollNote(c); note != "" {
 		shown += "\n" + note
 	}
@@ -83,12 +88,13 @@ func (s *State) Items(a JobListCall, live func(*job.State) job.Live, p job.Place
 		return nil
 	}
 	p.ParentDelegate = s.Delegate
-	var out []job.Item
-	for _, x := range s.Jobs() {
+	jobs := s.Jobs()
+	out := make([]job.Item, 0, len(jobs))
+	for _, x := range jobs {
 		if len(a.Status) > 0 && !slices.Contains(a.Status, string(x.Public())) {
 			continue
 		}
-		out = append(out, job.ItemOf(x, live(x), p))
+		out = append(out, x.Item(live(x), &p))
 	}
 	return out
 }

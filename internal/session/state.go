@@ -152,7 +152,7 @@ func (s *State) HowEnded(j id.Job) job.Status {
 
 // Jobs lists the durable jobs in the order they were started.
 func (s *State) Jobs() []*job.State {
-	var out []*job.State
+	out := make([]*job.State, 0, len(s.order))
 	for _, j := range s.order {
 		if x := s.Job(j); x != nil {
 			out = append(out, x)

@@ -132,8 +132,9 @@ func (t *State) activityOf(q ActivityQuery, live liveJob) ([]made, *fault.Error)
 			all = append(all, made{d.CreatedAt, string(d.ID), func() any { return t.delegateActivity(d, live) }})
 		}
 	case Jobs:
+		p := &job.Place{ParentDelegate: s.Delegate}
 		for _, x := range s.Jobs() {
-			all = append(all, made{x.IntendedAt, string(x.ID), job.ItemOf(x, live(x), job.Place{ParentDelegate: s.Delegate}).Row})
+			all = append(all, made{x.IntendedAt, string(x.ID), func() any { return x.Item(live(x), p).Row() }})
 		}
 	case Watches:
 		for _, x := range s.Watches.Active() {

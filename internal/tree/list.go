@@ -196,9 +196,9 @@ func (w *work) list(s id.Session, c transcript.Call, a session.JobListCall) {
 	}
 	r := ListResult{Occupancy: w.t.occupancy()}
 	var shown string
-	r.ListResult, shown = w.t.Sessions[s].List(w.t.rows(s, a, w.liveOf), page, w.allowance(s), w.limits())
 	o := r.Occupancy
-	shown += fmt.Sprintf("\ndelegate jobs running: %d of %d; attention drives: %d of %d", o.Running, o.RunningCap, o.Drives, o.DrivesCap)
+	r.ListResult, shown = w.t.Sessions[s].List(w.t.rows(s, a, w.liveOf), page, w.allowance(s), w.limits(),
+		fmt.Sprintf("\ndelegate jobs running: %d of %d; attention drives: %d of %d", o.Running, o.RunningCap, o.Drives, o.DrivesCap))
 	if note := w.t.Sessions[s].PollNote(c); note != "" {
 		shown += "\n" + note
 	}

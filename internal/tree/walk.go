@@ -112,7 +112,7 @@ func (l *listing) delegate(d *delegate.State, p job.Place) {
 		return
 	}
 	t, at := l.t, l.t.activity(d, l.live)
-	l.items = append(l.items, job.Item{At: at, ID: string(d.ID),
-		Row:  func() any { r := t.rowOf(d, at); r.Depth = p.Depth; return r },
-		Line: func(n int) string { return t.lineOf(d, at, p, n) }})
+	l.items = append(l.items, job.ItemOf(at, string(d.ID),
+		func() any { r := t.rowOf(d, at); r.Depth = p.Depth; return r },
+		func(n int) string { return t.lineOf(d, at, p, n) }))
 }
