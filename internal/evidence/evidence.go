@@ -53,7 +53,7 @@ func RecordOf(s *job.State, l job.Live) Record {
 // state folder, else in one of its siblings. A forged owner reads like an
 // unknown id, and of two siblings that have the owner none is picked.
 func (r Reader) Lookup(j id.Job) (Record, *fault.Error) {
-	missing := fault.New(fault.TargetNotFound, "read_transcript: no job %s", j)
+	missing := session.NoJob(j)
 	home, refusal := r.homeOf(j.Owner(), fmt.Sprintf("job %s", j), missing)
 	if refusal != nil {
 		return Record{}, refusal

@@ -22,7 +22,7 @@ const (
 func (w *work) readTranscript(c transcript.Call, a ReadTranscriptCall) bool {
 	read, err := CheckRead(a)
 	if j := read.Job; err == nil && j.Owner() == w.s.ID && w.s.Job(j) == nil {
-		err = fault.New(fault.TargetNotFound, "read_transcript: no job %s in this session; job_list shows the jobs there are", j)
+		err = NoJob(j)
 	}
 	if err != nil {
 		w.refuse(c, err)
@@ -31,6 +31,12 @@ func (w *work) readTranscript(c transcript.Call, a ReadTranscriptCall) bool {
 	read.Call = c.ID
 	w.order(read)
 	return true
+}
+
+// NoJob answers for a job that has no record, whoever its id names as the owner:
+// nothing is learnt from a forged one.
+func NoJob(j id.Job) *fault.Error {
+	return fault.New(fault.TargetNotFound, "read_transcript: no job %s; job_list and evener jobs show those there are", j)
 }
 
 // CheckRead applies the rules of a read that need no state, and says what is to

@@ -35,7 +35,7 @@ func (h Home) Glance(s id.Session) (Meta, error) {
 			return m, err
 		}
 	}
-	m.Turns, m.Jobs, m.Outcome, m.Last, m.JournalSize = 0, 0, "open", info.ModTime().UTC(), info.Size()
+	m.Turns, m.Jobs, m.Outcome, m.Archived, m.Last, m.JournalSize = 0, 0, "open", false, info.ModTime().UTC(), info.Size()
 	return m, nil
 }
 

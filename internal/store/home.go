@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"evener/internal/id"
@@ -63,7 +64,8 @@ func projectName(dir string) string {
 	return readable + "-" + hex.EncodeToString(sum[:8])
 }
 
-// Siblings are the other projects of the state home that have a session.
+// Siblings are the other projects of the state home that have a session. Where
+// none is found and one of them cannot be looked into, that is the answer.
 func (h Home) Siblings(s id.Session) ([]Home, error) {
 	if h.Projects == "" {
 		return nil, nil
@@ -76,11 +78,21 @@ func (h Home) Siblings(s id.Session) ([]Home, error) {
 		return nil, err
 	}
 	var out []Home
+	var hidden error
 	for _, e := range entries {
 		other := Home{Sessions: filepath.Join(h.Projects, e.Name(), "sessions"), Projects: h.Projects}
-		if other.Sessions != h.Sessions && other.Has(s) {
+		if other.Sessions == h.Sessions {
+			continue
+		}
+		switch _, err := os.Stat(other.Journal(s)); {
+		case err == nil:
 			out = append(out, other)
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+			hidden = err
 		}
 	}
-	return out, nil
+	if len(out) > 0 {
+		return out, nil
+	}
+	return nil, hidden
 }

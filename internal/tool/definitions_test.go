@@ -173,6 +173,30 @@ func TestSchemas(t *testing.T) {
 		same(t, keys(p), []string{"transcript_ref", "format", "offset_bytes", "output_match", "context_lines", "range", "expand_turn"})
 		same(t, p.Required, []string{"transcript_ref"})
 	})
+	t.Run("find_session_transcripts", func(t *testing.T) {
+		p := parameters(t, "find_session_transcripts")
+		same(t, keys(p), []string{"text", "since", "until", "children_of", "limit", "cursor"})
+		same(t, p.Required, nil)
+	})
+	// What was printed is searched by a read alone, what will be printed by a watch.
+	//
+	// clause: JC-487
+	t.Run("output_match", func(t *testing.T) {
+		var with []string
+		for _, d := range Definitions() {
+			if slices.Contains(keys(parameters(t, d.Name)), "output_match") {
+				with = append(with, d.Name)
+			}
+			if d.Name != "search_files" && d.Name != "list_files" { // which know files only
+				for _, other := range []string{"pattern", "grep", "grep_pattern", "query", "regex", "match"} {
+					if slices.Contains(keys(parameters(t, d.Name)), other) {
+						t.Errorf("%s has %s", d.Name, other)
+					}
+				}
+			}
+		}
+		same(t, with, []string{"job_watch", "read_transcript"})
+	})
 	t.Run("tasks", func(t *testing.T) {
 		p := parameters(t, "tasks")
 		same(t, keys(p), []string{"operation", "items", "id", "state", "note"})
