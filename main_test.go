@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 }
 
 // setUp gives a script a home without settings and, at its end, fails it when
-// a process of its is left.
+// a process of its is left, or a session that cannot be replayed.
 func setUp(e *testscript.Env) error {
 	home := filepath.Join(e.WorkDir, "home")
 	if err := os.MkdirAll(home, 0o755); err != nil {
@@ -62,6 +62,7 @@ func setUp(e *testscript.Env) error {
 		if len(left) > 0 {
 			e.T().Fatal("processes were left at the end of the script:", left)
 		}
+		replayed(e)
 	})
 	return nil
 }

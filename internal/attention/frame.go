@@ -8,8 +8,8 @@ import (
 	"evener/internal/text"
 )
 
-// excerptLen bounds the output excerpt of a notice, in code points.
-const excerptLen = 8000
+// ExcerptLen bounds the output excerpt of a notice, in code points.
+const ExcerptLen = 8000
 
 // ShellEnd is what a terminal notice of a shell job says.
 type ShellEnd struct {
@@ -44,7 +44,7 @@ func Frame(e ShellEnd) string {
 		fmt.Fprintf(&b, ` exit_code="%d"`, *e.ExitCode)
 	}
 	fmt.Fprintf(&b, ">\nJob %s %s. ", e.Job, words[e.Status])
-	excerpt, cut := text.Tail(text.Printable(e.Tail), excerptLen)
+	excerpt, cut := text.Tail(text.Printable(e.Tail), ExcerptLen)
 	cut = cut || int64(len(e.Tail)) < e.Total
 	if e.Known && !cut {
 		b.WriteString("Complete output below.\n")

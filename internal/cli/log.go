@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"evener/internal/store"
 	"evener/journal"
 )
 
@@ -36,11 +37,11 @@ func runLog(e *env, args []string) int {
 		return status
 	}
 	if !*follow {
-		for line, err := range mergeTree(home, target).lines {
+		for line, err := range store.Lines(home, target) {
 			if err != nil {
 				return e.failState(err)
 			}
-			if _, err := e.out.Write(line); err != nil {
+			if _, err := e.out.Write(logLine(home, target, line)); err != nil {
 				return e.fail(exitState, "", "write: %v", err)
 			}
 		}

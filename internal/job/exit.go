@@ -16,11 +16,13 @@ type Exit struct {
 	// other events, not in the cause.
 	Head string `json:"-"`
 	Tail string `json:"-"`
+	// Shown stands for them in a decision that is made again.
+	Shown *Shown `json:"-"`
 }
 
 // Output is what the command printed.
 func (x Exit) Output() Output {
-	return Output{Total: x.Total, Start: x.Start, Head: x.Head, Tail: x.Tail}
+	return Output{Total: x.Total, Start: x.Start, Head: x.Head, Tail: x.Tail, Shown: x.Shown}
 }
 
 // noExitCode stands for a process that did not exit by itself: a sentinel,

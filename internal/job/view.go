@@ -22,6 +22,15 @@ type Output struct {
 	Start int64  // first byte that is still kept
 	Head  string // the first bytes
 	Tail  string // the newest bytes
+	// Shown is how a result shows it, where that is known and the bytes are not: in a
+	// decision that is made again.
+	Shown *Shown
+}
+
+// Shown is output as a result has it.
+type Shown struct {
+	Text string
+	Cut  bool // it is not all
 }
 
 // all is the whole output, if the two ends cover it.
@@ -38,6 +47,9 @@ func (o Output) all() (string, bool) {
 // fits reports whether a result of inline bytes can carry all of it.
 func (o Output) fits(inline int64) bool {
 	_, whole := o.all()
+	if o.Shown != nil {
+		whole = !o.Shown.Cut
+	}
 	return whole && o.Total <= inline
 }
 
@@ -289,6 +301,9 @@ func ResultOfPromotion(s *State, o Output, inline int64) Handoff {
 // inlineOutput is the output that a result carries: all of it while it fits,
 // else its head and its tail around a line that says how to get the rest.
 func inlineOutput(s *State, o Output, inline int64) (string, bool) {
+	if o.Shown != nil {
+		return o.Shown.Text, o.Shown.Cut
+	}
 	if o.fits(inline) {
 		all, _ := o.all()
 		return text.Printable(all), false

@@ -30,8 +30,8 @@ func (t *State) decideTree(decode session.Decoder, f session.Facts, about id.Ses
 	switch in := in.(type) {
 	case Signalled:
 		w.signalled(about, in.Signal)
-	case retry:
-		w.route(about, in.call)
+	case Retry:
+		w.route(about, in.Call)
 	case Prepared:
 		w.create(about, in)
 	case WorktreeLooked:

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"evener/internal/delegate"
 	"evener/internal/fault"
@@ -50,8 +51,10 @@ type Restarted struct {
 // Reconcile goes on with what the tree's journal says is owed.
 type Reconcile struct{}
 
-// retry is a decision that had to wait for another one that is on its way.
-type retry struct{ call string }
+// Retry is a call whose decision had to wait for another one that is on its way.
+type Retry struct {
+	Call string `json:"call_id"`
+}
 
 func (Signalled) Kind() string      { return "signal" }
 func (Prepared) Kind() string       { return "delegate.prepared" }
@@ -59,7 +62,7 @@ func (WorktreeLooked) Kind() string { return "worktree.looked" }
 func (TimerFired) Kind() string     { return "tree.timer" }
 func (Restarted) Kind() string      { return "tree.restarted" }
 func (Reconcile) Kind() string      { return "tree.reconcile" }
-func (retry) Kind() string          { return "retry" }
+func (Retry) Kind() string          { return "retry" }
 
 func (Signalled) tree()      {}
 func (Prepared) tree()       {}
@@ -67,7 +70,7 @@ func (WorktreeLooked) tree() {}
 func (TimerFired) tree()     {}
 func (Restarted) tree()      {}
 func (Reconcile) tree()      {}
-func (retry) tree()          {}
+func (Retry) tree()          {}
 
 // MarshalJSON writes a signal with its name: a cause says what was signalled.
 func (s Signalled) MarshalJSON() ([]byte, error) {
@@ -75,4 +78,50 @@ func (s Signalled) MarshalJSON() ([]byte, error) {
 		Signal string `json:"signal"`
 		Args   any    `json:"args"`
 	}{signalName(s.Signal), s.Signal})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote; members beside it, as those of a
+// cause, are passed over.
+func (s *Signalled) UnmarshalJSON(b []byte) error {
+	var x struct {
+		Signal string          `json:"signal"`
+		Args   json.RawMessage `json:"args"`
+	}
+	if err := json.Unmarshal(b, &x); err != nil {
+		return err
+	}
+	read := signals[x.Signal]
+	if read == nil {
+		return fmt.Errorf("there is no signal %q", x.Signal)
+	}
+	var err error
+	s.Signal, err = read(x.Args)
+	return err
+}
+
+// signals reads each signal by its name.
+var signals = signalTable(
+	readSignal[session.CallTree], readSignal[session.CallExpired], readSignal[session.RunBegan], readSignal[session.RunOver], readSignal[session.Owed],
+	readSignal[session.Received], readSignal[session.Taken], readSignal[session.StopOver], readSignal[session.ShellStopped], readSignal[session.JobEnded],
+	readSignal[session.Happened], readSignal[session.CloseBelow],
+)
+
+type signalReader func(args []byte) (session.Signal, error)
+
+func readSignal[S session.Signal]() (string, signalReader) {
+	var zero S
+	return signalName(zero), func(args []byte) (session.Signal, error) {
+		var s S
+		err := json.Unmarshal(args, &s)
+		return s, err
+	}
+}
+
+func signalTable(rows ...func() (string, signalReader)) map[string]signalReader {
+	t := map[string]signalReader{}
+	for _, row := range rows {
+		name, read := row()
+		t[name] = read
+	}
+	return t
 }

@@ -49,7 +49,7 @@ func (w *work) send(s id.Session, c transcript.Call, a session.DelegateSendCall)
 	case d.Open && child != nil && child.Run.Open && child.Run.Generation == d.Generation:
 		w.tell(d.Session, session.Message{ID: string(s) + "/" + c.ID, Text: a.Message})
 	case d.Open: // its beginning or its end is on the way
-		w.d.Next = append(w.d.Next, Input{s, retry{c.ID}})
+		w.d.Next = append(w.d.Next, Input{s, Retry{c.ID}})
 	default:
 		w.startIdle(s, c, d, a)
 	}

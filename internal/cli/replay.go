@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"evener/internal/audit"
+	"evener/internal/schema"
+	"evener/internal/tool"
+)
+
+var replayCommand = command{
+	name: "replay", args: "[--json] SESSION", summary: "decides a session's recorded causes again and tells the first difference",
+	help: "Every line of the session's tree names its cause. From the empty state on, each cause is decided again by the rules\n" +
+		"of this program, and what comes of it is compared with what was recorded. No model is asked, nothing is run or written.\n" +
+		"The session may be in use; what its journals have is replayed. Of a delegate the whole tree is.\n\n" +
+		"Exit status: 0 no difference, 1 a difference, 2 wrong usage, 3 a journal that cannot be read.",
+}
+
+func init() { replayCommand.run = runReplay }
+
+func runReplay(e *env, args []string) int {
+	fs := e.flags(replayCommand)
+	set := e.stateFlags(fs)
+	asJSON := fs.Bool("json", false, "one JSON object: decisions, versions, difference")
+	rest, status, ok := e.parse(replayCommand, fs, args)
+	if !ok {
+		return status
+	}
+	home, _, err := e.home(set)
+	if err != nil {
+		return e.failLoad(err)
+	}
+	s, status, ok := e.oneSession(home, "replay", rest)
+	if !ok {
+		return status
+	}
+	root, err := home.TreeOf(s)
+	if err != nil {
+		return e.failState(err)
+	}
+	r, err := audit.Replay(home, root, audit.Rules{Decode: tool.Decode, Fits: schema.Violations})
+	if err != nil {
+		return e.failState(err)
+	}
+	status = exitOK
+	if r.Diff != nil {
+		status = exitNoReport
+	}
+	if *asJSON {
+		if err := json.NewEncoder(e.out).Encode(r); err != nil {
+			return e.fail(exitState, "", "write: %v", err)
+		}
+		return status
+	}
+	for _, v := range r.Versions {
+		if v != version {
+			fmt.Fprintf(e.out, "written by version %s, replayed by the rules of %s\n", v, version)
+		}
+	}
+	if r.Lost > 0 {
+		fmt.Fprintf(e.out, "%d lines are lost, which a repair left out; what builds on them comes out otherwise\n", r.Lost)
+	}
+	if r.Diff == nil {
+		fmt.Fprintf(e.out, "no difference: %d decisions of %s come out as recorded\n", r.Decisions, root)
+		return status
+	}
+	tellDifference(e.out, r.Diff)
+	return status
+}
+
+// tellDifference shows a decision that comes out otherwise, event by event.
+func tellDifference(w io.Writer, d *audit.Difference) {
+	fmt.Fprintf(w, "step %d comes out otherwise: %s line %d\n", d.Recorded.Step, d.Recorded.Path, d.Recorded.Line)
+	before, _ := json.Marshal(d.Before) // plain values always encode
+	fmt.Fprintf(w, "state before: %s\ncause: %s\n", before, d.Recorded.Cause)
+	if d.Why != "" {
+		fmt.Fprintln(w, d.Why)
+	}
+	show := func(what string, events []audit.Event) {
+		fmt.Fprintf(w, "%s:\n", what)
+		for i, x := range events {
+			mark := " "
+			if i == d.First {
+				mark = "*"
+			}
+			fmt.Fprintf(w, "%s %s %s\n", mark, x.Kind, strings.TrimSpace(string(x.Data)))
+		}
+		if len(events) == 0 {
+			fmt.Fprintln(w, "  nothing")
+		}
+	}
+	show("recorded", d.Recorded.Events)
+	show("decided", d.Decided)
+}
