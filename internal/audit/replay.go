@@ -235,9 +235,7 @@ func beforeOf(t *tree.State, s id.Session) Before {
 	for _, j := range x.Live() {
 		b.Jobs = append(b.Jobs, fmt.Sprintf("%s %s", j.ID, j.Phase()))
 	}
-	for _, n := range x.Attention.Pending() {
-		b.Pending = append(b.Pending, n)
-	}
+	b.Pending = x.Attention.Pending()
 	for _, w := range x.Watches.Active() {
 		b.Watches = append(b.Watches, string(w.Watch))
 	}
