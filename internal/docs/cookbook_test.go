@@ -26,6 +26,7 @@ var answers = []answer{
 	{`--arg job`, `(?m)^\d+ 20\S+Z model\.replied -> job\.intended\n\d+ 20\S+Z process\.launched -> job\.started\n\d+ \S+ process\.exited -> job\.finished\n\d+ \S+ process\.exited -> attention\.armed$`},
 	{`.usage.input`, `(?m)^1\t0\t0$`},
 	{`range(1; length + 1)`, `^true\n$`},
+	{`.is_subagent`, `^$`}, // the demo has neither
 	{`*/meta.json`, `^\w{26} reported 3 jobs: Build it, then soak it\.\n$`},
 	{`*/session.jsonl`, `(?m)^\w{26} stopped runtime_lost job_\w+$`},
 	{`terminal_notification_state`, `(?m)^job_\w+ completed 15 bytes$`},

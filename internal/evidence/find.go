@@ -3,7 +3,9 @@ package evidence
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -147,12 +149,15 @@ func (f *finder) said() []string {
 
 // look tells whether a session is one of those that are looked for.
 func (f *finder) look(ctx context.Context, s id.Session) (found, bool) {
-	if !f.home.Has(s) || f.Text != "" && s == f.Self {
+	if f.Text != "" && s == f.Self {
 		return found{}, false
 	}
 	f.glances++
 	m, err := f.home.Glance(s)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // a folder without a journal is no session
+		return found{}, false
+	case err != nil:
 		f.fault("local:%s cannot be read: %v", s, err)
 		return found{}, false
 	}
