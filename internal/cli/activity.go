@@ -1,13 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
-	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/joblog"
-	"evener/internal/proc"
 	"evener/internal/store"
 	"evener/internal/tree"
 )
@@ -70,15 +69,6 @@ func runActivity(e *env, args []string) int {
 	return e.printActivity(page, held != nil)
 }
 
-// heldBy is the process that holds a tree; nil for none.
-func (e *env) heldBy(home store.Home, root id.Session) (*store.Holder, error) {
-	who, held, err := home.Held(root, proc.BootID())
-	if err != nil || !held {
-		return nil, err
-	}
-	return &who, nil
-}
-
 // onDisk is what the log of a running job tells of it.
 func onDisk(home store.Home) func(*job.State) job.Live {
 	return func(x *job.State) job.Live {
@@ -114,14 +104,7 @@ func (e *env) printActivity(p tree.ActivityPage, held bool) int {
 			}
 			s.add(x.Name, x.Description, string(x.ID), state)
 		case tree.WatchActivity:
-			state := x.Status
-			if state == "active" && !held {
-				state = "lost"
-			}
-			if x.EndReason != "" {
-				state = x.EndReason
-			}
-			s.add(x.Condition, "", string(x.ID), state, fmt.Sprintf("%d told", x.Deliveries))
+			s.addWatch(x.ID, x.Source, x.Condition, cmp.Or(x.EndReason, watching(held)), x.Deliveries)
 		}
 	}
 	if status := e.print(&s); status != exitOK {

@@ -1,29 +1,28 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
+	"slices"
 
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/session"
 	"evener/internal/store"
-	"evener/internal/text"
 	"evener/internal/tree"
 	"evener/internal/watch"
 )
 
 var sessionsCommand = command{
 	name: "sessions", args: "[--all] [--json]", summary: "the sessions there are, the latest first",
-	help: "Reads the summary of each session; one that cannot be read is listed with the reason.\nThose of delegates, which belong to a root session, and archived ones are listed with --all only.",
+	help: "Reads the summary of each session, and the journal where that has outgrown it; one that\ncannot be read is listed with the reason. A session whose run did not end is open while a\nprocess holds it, else lost: resuming it settles what that left. Archived sessions are listed\nwith --all only, and so are those of delegates, below their root.",
 }
 
 var jobsCommand = command{
 	name: "jobs", args: "[--json] [SESSION]", summary: "the jobs and watches of a session, by default the latest one",
-	help: "SESSION may be the id of a delegate. Watches follow the jobs: the active ones, then those\nthat ended while the latest process ran, with their source, the frames delivered and the\ncondition. With --json each job is one line: its durable record. A job that is running, or\na watch that is active, in a session which no process holds was lost; resuming the session\nsettles it.",
+	help: "SESSION may be the id of a delegate. The latest job comes first, with its state, the bytes\nit printed and what it is. Watches follow: the active ones, then those that ended while the\nlatest process ran, with the frames delivered, the condition and the source. A job or watch\nis lost where it never ended and no process holds the session; resuming that settles it.\nWith --json each job is one line: its durable record; held tells of one that runs whether a\nprocess holds the session.",
 }
 
 func init() {
@@ -51,32 +50,64 @@ func runSessions(e *env, args []string) int {
 	if err != nil {
 		return e.failState(err)
 	}
-	tw := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-	status = exitOK
+	var shown []store.Listed
+	failed := exitOK
 	for _, s := range list {
-		if s.Err != nil {
-			status = exitState
-			e.fail(status, "", "%v", s.Err)
-			continue
+		switch {
+		case s.Err != nil:
+			failed = e.failState(s.Err)
+		case !s.Archived && !s.OfDelegate() || *all:
+			shown = append(shown, s)
 		}
-		if (s.Archived || s.OfDelegate()) && !*all {
-			continue
+	}
+	if *asJSON {
+		for _, s := range shown {
+			writeJSON(e, listedRecord{s.Meta, e.heldOpen(home, s)})
 		}
-		if *asJSON {
-			writeJSON(e, s.Meta)
-			continue
-		}
-		outcome := s.Outcome
-		if s.OfDelegate() {
-			outcome += ", delegate of " + string(s.Root)
+		return failed
+	}
+	var rows sheet
+	for _, s := range belowRoots(shown) {
+		outcome, indent := s.Outcome, ""
+		if held := e.heldOpen(home, s); held != nil && !*held {
+			outcome = "lost"
 		}
 		if s.Archived {
 			outcome += ", archived"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", s.Session, s.Last.Local().Format("2006-01-02 15:04"), outcome, text.Preview(s.Title, 60))
+		if s.OfDelegate() {
+			indent = "  "
+		}
+		rows.add(s.Title, "", indent+string(s.Session), s.Last.Local().Format("2006-01-02 15:04"), outcome)
 	}
-	tw.Flush()
-	return status
+	return max(failed, e.print(&rows))
+}
+
+// listedRecord is a session as evener sessions --json prints it.
+type listedRecord struct {
+	store.Meta
+	Held *bool `json:"held,omitempty"` // of one that is open: whether a process holds it
+}
+
+// belowRoots puts the sessions of delegates behind their root, in the same order. Those
+// whose root is not listed stay where they are.
+func belowRoots(all []store.Listed) []store.Listed {
+	roots, below := map[id.Session]bool{}, map[id.Session][]store.Listed{}
+	for _, s := range all {
+		roots[s.Session] = !s.OfDelegate()
+	}
+	for _, s := range all {
+		if s.OfDelegate() && roots[s.Root] {
+			below[s.Root] = append(below[s.Root], s)
+		}
+	}
+	var out []store.Listed
+	for _, s := range all {
+		if !s.OfDelegate() || !roots[s.Root] {
+			out = append(append(out, s), below[s.Session]...)
+		}
+	}
+	return out
 }
 
 // Record is the durable record of a job, as evener jobs --json prints it.
@@ -106,6 +137,7 @@ type Record struct {
 	Generation     *int        `json:"terminal_generation"` // null until terminal
 	Notification   string      `json:"terminal_notification_state"`
 	Error          string      `json:"error,omitempty"`
+	Held           *bool       `json:"held,omitempty"` // while it runs: whether a process holds the session
 }
 
 // recordOf builds the record of a folded job.
@@ -136,25 +168,37 @@ func runJobs(e *env, args []string) int {
 		return status
 	}
 	s := t.Session()
-	tw := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-	for _, x := range s.Jobs() {
-		r := recordOf(home, s, x)
-		if asJSON {
+	who, err := e.heldBy(home, cmp.Or(s.Root, s.ID))
+	if err != nil {
+		return e.failState(err)
+	}
+	held := who != nil
+	if asJSON {
+		for _, x := range slices.Backward(s.Jobs()) {
+			r := recordOf(home, s, x)
+			if !x.Terminal() {
+				r.Held = &held
+			}
 			writeJSON(e, r)
-			continue
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\n", r.Job, r.Status, r.Reason, r.OutputBytes, oneLine(r.Description, r.Command))
+		return exitOK
 	}
-	if !asJSON {
-		for _, x := range s.Watches.Rows() {
-			fmt.Fprintf(tw, "%s\twatching\t%s\t%d\t%s\n", x.ID, x.Source, x.Deliveries, oneLine(x.Condition, ""))
-		}
-		for _, x := range s.Watches.PastRows(watch.MaxRecent) {
-			fmt.Fprintf(tw, "%s\t%s\t%s\t%d\t%s\n", x.ID, x.EndReason, x.Source, x.Deliveries, oneLine(x.Condition, ""))
-		}
+	e.sayHeld(who, s.ID)
+	var rows sheet
+	live := onDisk(home)
+	for _, x := range slices.Backward(s.Jobs()) {
+		r := job.RowOf(x, live(x))
+		rows.add(r.Description, r.Command, string(r.ID), howJob(r, held), bytesOf(r.TotalBytes))
 	}
-	tw.Flush()
-	return exitOK
+	status = e.print(&rows)
+	var watches sheet
+	for _, x := range slices.Backward(s.Watches.Rows()) {
+		watches.addWatch(x.ID, x.Source, x.Condition, watching(held), x.Deliveries)
+	}
+	for _, x := range s.Watches.PastRows(watch.MaxRecent) {
+		watches.addWatch(x.ID, x.Source, x.Condition, x.EndReason, x.Deliveries)
+	}
+	return max(status, e.print(&watches))
 }
 
 // look begins a command that looks at one session, and that with --json prints

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/term"
 	"evener/internal/text"
+	"evener/internal/watch"
 )
 
 // sheetWidth is what a line of a listing has at most, so that none wraps on a
@@ -23,11 +25,21 @@ type sheet struct {
 type sheetRow struct {
 	cells []string
 	about string
+	below string // a line of its own, or none
 }
 
 // add adds a row; otherwise stands for about where there is none.
 func (s *sheet) add(about, otherwise string, cells ...string) {
-	s.rows = append(s.rows, sheetRow{cells, cmp.Or(about, otherwise)})
+	s.rows = append(s.rows, sheetRow{cells: cells, about: cmp.Or(about, otherwise)})
+}
+
+// addWatch adds a watch: what it waits for, and below that the source where it is
+// another than the session itself, whose id would leave the condition no room.
+func (s *sheet) addWatch(x id.Watch, source, condition, state string, told int64) {
+	s.add(condition, "", string(x), state, fmt.Sprintf("%d told", told))
+	if source != watch.Self {
+		s.rows[len(s.rows)-1].below = "  of " + source + "\n"
+	}
 }
 
 // print writes the lines.
@@ -47,7 +59,7 @@ func (e *env) print(s *sheet) int {
 		for i, c := range r.cells {
 			line += c + strings.Repeat(" ", widths[i]-term.Width(c)+2)
 		}
-		b.WriteString(withAbout(line, r.about) + "\n")
+		b.WriteString(withAbout(line, r.about) + "\n" + r.below)
 	}
 	if _, err := fmt.Fprint(e.out, b.String()); err != nil {
 		return e.fail(exitState, "", "write: %v", err)
@@ -58,7 +70,7 @@ func (e *env) print(s *sheet) int {
 // withAbout is a line with as much behind it as there is room for.
 func withAbout(line, about string) string {
 	if room := sheetWidth - term.Width(line); room > 3 {
-		line += term.Short(text.Preview(strings.TrimSpace(about), 4*sheetWidth), room)
+		line += term.Short(text.Preview(strings.TrimRight(about, " \n"), 4*sheetWidth), room)
 	}
 	return strings.TrimRight(line, " ")
 }

@@ -2,62 +2,114 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"evener/internal/delegate"
 	"evener/internal/id"
-	"evener/internal/text"
+	"evener/internal/store"
 	"evener/internal/tree"
 )
 
 var treeCommand = command{
 	name: "tree", args: "[--json] [SESSION]", summary: "a session and the delegates below it, by default the latest one",
-	help: "Each delegate stands below its owner, with its status, how its last run ended, how\noften it ran, its jobs that run and all of them, and its name or brief. With --json each\ndelegate is one line: what job_list tells of it, and its depth. What is running in a\nsession which no process holds was lost; resuming the session settles it.",
+	help: "The first line is the session, which may be that of a delegate: how its latest run ended, or\nwhich process holds it, and its jobs. Each delegate stands below its owner, the latest first,\nwith its status, how its last run ended, how often it ran, its jobs that run and all of them,\nand its name or brief. What never ended and no process holds is lost; resuming the session\nsettles it. With --json each delegate is one line: what job_list tells of it, its depth, and\nof one that runs whether a process holds the session.",
 }
 
 func init() { treeCommand.run = runTree }
 
+// treeRecord is a delegate as evener tree --json prints it.
+type treeRecord struct {
+	tree.Row
+	Held *bool `json:"held,omitempty"`
+}
+
 func runTree(e *env, args []string) int {
-	_, t, asJSON, status, ok := e.look(treeCommand, args, "one delegate a line")
+	home, t, asJSON, status, ok := e.look(treeCommand, args, "one delegate a line")
 	if !ok {
 		return status
 	}
-	if !asJSON {
-		s := t.Session()
-		outcome := string(s.Run.Outcome)
-		if s.Run.Open {
-			outcome = "open"
+	target := t.Root
+	if t.Session().Delegate != "" { // what is below it stands in the journal of the whole tree
+		var err error
+		if t, err = store.LoadTree(home, target); err != nil {
+			return e.failState(err)
 		}
-		treeLine(e, 0, string(t.Root), outcome+" "+jobsOf(t, t.Root), "")
 	}
-	e.delegatesOf(t, t.Root, 1, asJSON)
+	who, err := e.heldBy(home, t.Root)
+	if err != nil {
+		return e.failState(err)
+	}
+	v := treeView{env: e, t: t, who: who}
+	if asJSON {
+		v.records(target, 1)
+		return exitOK
+	}
+	s := t.Sessions[target]
+	state := string(s.Run.Outcome)
+	switch {
+	case who != nil:
+		state = "in use by " + process(who)
+	case s.Run.Open:
+		state = "lost"
+	}
+	v.line(0, string(target), state+", "+v.jobs(target), "")
+	v.delegates(target, 1)
 	return exitOK
 }
 
-// delegatesOf prints what a session owns, each followed by what is below it.
-func (e *env) delegatesOf(t *tree.State, owner id.Session, depth int, asJSON bool) {
-	for d := range t.Delegates.OwnedBy(owner) {
-		if asJSON {
-			row := t.RowOf(d)
-			row.Depth = &depth
-			writeJSON(e, row)
-		} else {
-			treeLine(e, depth, string(d.ID), fmt.Sprintf("%s %s %s", howItIs(d), counted(d.Generation, "run"), jobsOf(t, d.Session)), d.Descriptor.Name+" "+d.Task)
+// treeView prints a tree.
+type treeView struct {
+	*env
+	t   *tree.State
+	who *store.Holder // of the tree; nil for nobody
+}
+
+// owned are the delegates of a session, the latest first.
+func (v treeView) owned(owner id.Session) []*delegate.State {
+	all := slices.Collect(v.t.Delegates.OwnedBy(owner))
+	slices.Reverse(all)
+	return all
+}
+
+func (v treeView) records(owner id.Session, depth int) {
+	held := v.who != nil
+	for _, d := range v.owned(owner) {
+		r := treeRecord{Row: v.t.RowOf(d)}
+		r.Depth = &depth
+		if d.Open {
+			r.Held = &held
 		}
-		e.delegatesOf(t, d.Session, depth+1, asJSON)
+		writeJSON(v.env, r)
+		v.records(d.Session, depth+1)
 	}
 }
 
-func howItIs(d *delegate.State) string {
-	if d.Last == nil || d.Open {
+// delegates prints what a session owns, each followed by what is below it.
+func (v treeView) delegates(owner id.Session, depth int) {
+	for _, d := range v.owned(owner) {
+		about := d.Descriptor.Name
+		if about == "" {
+			about = d.Task
+		}
+		v.line(depth, string(d.ID), fmt.Sprintf("%s, %s, %s", v.how(d), counted(d.Generation, "run"), v.jobs(d.Session)), about)
+		v.delegates(d.Session, depth+1)
+	}
+}
+
+func (v treeView) how(d *delegate.State) string {
+	switch {
+	case d.Open && v.who == nil:
+		return "lost"
+	case d.Open || d.Last == nil:
 		return d.Status()
 	}
-	return fmt.Sprintf("%s (%s)", d.Status(), d.Last.Status)
+	return string(d.Last.Status)
 }
 
-// jobsOf counts a session's jobs, and those that run.
-func jobsOf(t *tree.State, s id.Session) string {
-	x := t.Sessions[s]
+// jobs counts a session's jobs, and those that run.
+func (v treeView) jobs(s id.Session) string {
+	x := v.t.Sessions[s]
 	if x == nil {
 		return counted(0, "job")
 	}
@@ -67,19 +119,18 @@ func jobsOf(t *tree.State, s id.Session) string {
 			live++
 		}
 	}
-	if live == 0 {
+	switch {
+	case live == 0:
 		return counted(int64(n), "job")
+	case v.who == nil:
+		return fmt.Sprintf("%d of %s lost", live, counted(int64(n), "job"))
 	}
 	return fmt.Sprintf("%d of %s running", live, counted(int64(n), "job"))
 }
 
-// treeWidth is what a line has at most, so that none wraps on a common terminal.
-const treeWidth = 80
-
-func treeLine(e *env, depth int, name, state, about string) {
-	line := strings.Repeat("  ", depth) + name + "  " + state
-	if room := treeWidth - len([]rune(line)) - 2; room > 3 && strings.TrimSpace(about) != "" {
-		line += "  " + text.Preview(strings.TrimSpace(about), room)
+func (v treeView) line(depth int, name, state, about string) {
+	if about != "" {
+		state += ": " + about
 	}
-	fmt.Fprintln(e.out, line)
+	fmt.Fprintln(v.out, withAbout(strings.Repeat("  ", depth)+name+"  ", state))
 }

@@ -63,3 +63,36 @@ func TestLockerOfAFreeFile(t *testing.T) {
 		t.Errorf("held by %d", got)
 	}
 }
+
+// Who holds a tree is told without a lock, and nobody is once the lock is free, though
+// the file still has the name.
+func TestHeld(t *testing.T) {
+	h := Home{Sessions: t.TempDir()}
+	const s = id.Session("01JE5K8Q0ZAAAAAAAAAAAAAAAA")
+	if err := os.Mkdir(h.Dir(s), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	held := func(what, boot string, want bool) {
+		t.Helper()
+		who, got, err := h.Held(s, boot)
+		if err != nil || got != want || want && who.PID != os.Getpid() {
+			t.Errorf("%s: %v, %+v, %v", what, got, who, err)
+		}
+	}
+	held("no lock", "boot", false)
+	f, err := h.Lock(s, "boot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held("a lock", "boot", true)
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	held("a lock that is free", "boot", false)
+	held("of another boot", "other", false)
+	if g, err := h.Lock(s, "boot"); err != nil {
+		t.Errorf("the look took it: %v", err)
+	} else {
+		g.Close()
+	}
+}
