@@ -170,7 +170,7 @@ func (r *runner) role(name string) (role.Role, *fault.Error) {
 	if names := r.roles.Names(); len(names) > 0 {
 		known = "there are " + strings.Join(names, ", ")
 	}
-	return role.Role{}, fault.Invalid("delegate: there is no agent type %q; %s", text.Preview(name, 80), known)
+	return role.Role{}, fault.Invalid("delegate: there is no agent type %s; %s", text.Quote(name, 80), known)
 }
 
 // offers tells which models the provider of a model is known to have: those

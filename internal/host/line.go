@@ -107,7 +107,7 @@ func parseLine(line []byte) (r request, bad string) {
 		}
 		wrong := r.set(name, value)
 		if seen[name] {
-			wrong = fmt.Sprintf("%q is given twice", text.Preview(name, 60))
+			wrong = fmt.Sprintf("%s is given twice", text.Quote(name, 60))
 		}
 		bad, seen[name] = cmp.Or(bad, wrong), true // read on: a refusal bears the id
 	}
@@ -156,7 +156,7 @@ func (r *request) set(name string, value json.RawMessage) (bad string) {
 		r.activity = &a
 		return bad
 	default:
-		return fmt.Sprintf("unknown field %q; a line has prompt, interrupt or activity, and id", text.Preview(name, 60))
+		return fmt.Sprintf("unknown field %s; a line has prompt, interrupt or activity, and id", text.Quote(name, 60))
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"evener/internal/fault"
+	"evener/internal/text"
 )
 
 // The tools that have rules of their own.
@@ -75,15 +76,15 @@ func (s Spec) denies(name string) bool { return s.Typed && slices.Contains(s.Den
 func (s Spec) grantable(own []string, name string) *fault.Error {
 	switch {
 	case slices.Contains(rootOnly, name):
-		return fault.Invalid("cannot grant tool %q via grant_tools: it belongs to the root session alone, and no delegate may call it", name)
+		return fault.Invalid("cannot grant tool %s via grant_tools: it belongs to the root session alone, and no delegate may call it", text.Quote(name, 80))
 	case !slices.Contains(own, name):
-		return fault.Invalid("cannot grant tool %q: it is not currently callable in this session, and a delegate gets no tool that its creator lacks", name)
+		return fault.Invalid("cannot grant tool %s: it is not currently callable in this session, and a delegate gets no tool that its creator lacks", text.Quote(name, 80))
 	case s.has(name):
 		return nil
 	case s.denies(name):
-		return fault.Invalid("cannot grant tool %q via grant_tools: the agent type denies it to its delegates", name)
+		return fault.Invalid("cannot grant tool %s via grant_tools: the agent type denies it to its delegates", text.Quote(name, 80))
 	case s.Allowance <= 0: // only delegate is left
-		return fault.Invalid("cannot grant tool %q via grant_tools: at delegation_allowance 0 a delegate is a leaf and may not delegate", name)
+		return fault.Invalid("cannot grant tool %s via grant_tools: at delegation_allowance 0 a delegate is a leaf and may not delegate", text.Quote(name, 80))
 	}
-	return fault.Invalid("cannot grant tool %q via grant_tools: an agent type has it only if its own tool list names it", name)
+	return fault.Invalid("cannot grant tool %s via grant_tools: an agent type has it only if its own tool list names it", text.Quote(name, 80))
 }

@@ -172,7 +172,7 @@ type DelegateCall struct {
 	Isolation       string         `json:"isolation" optional:"" enum:"worktree"`
 	ForkContext     bool           `json:"fork_context" optional:"" doc:"Begin with this conversation; same model."`
 	ResultSchema    map[string]any `json:"result_schema" optional:"" doc:"JSON Schema of its structured result."`
-	Allowance       *int64         `json:"delegation_allowance" optional:"" doc:"How deep it may delegate on; less than yours; 0: not at all. Default one less than yours."`
+	Allowance       *int64         `json:"delegation_allowance" optional:"" doc:"How deep it may delegate on: below yours, by default by one; 0: not at all."`
 	WatchParent     bool           `json:"watch_parent" optional:"" doc:"Let it watch this session: job_watch(source=\"parent\")."`
 	GrantTools      []string       `json:"grant_tools" optional:"" doc:"Tools of yours beyond its role's."`
 	MaxWaitMS       *int64         `json:"max_wait_ms" optional:"" hidden:""`
@@ -188,8 +188,8 @@ type SeedItem struct {
 // DelegateSendCall sends a message to a delegate of the caller.
 type DelegateSendCall struct {
 	To        string `json:"to" doc:"dlg_..."`
-	Message   string `json:"message"`
-	MaxWaitMS int64  `json:"max_wait_ms" optional:"" doc:"Only when it is idle: wait so long for its answer, at most 60000. A running delegate takes the message at once."`
+	Message   string `json:"message" doc:"64 KiB at most."`
+	MaxWaitMS int64  `json:"max_wait_ms" optional:"" doc:"Of an idle one: wait so long for its answer, at most 60000; a running one takes it at once."`
 }
 
 func (DelegateCall) call()     {}

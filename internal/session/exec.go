@@ -15,6 +15,7 @@ import (
 )
 
 func preview(s string) string { return text.Preview(s, 80) }
+func quote(s string) string   { return text.Quote(s, 80) }
 
 // answer records a result whose text is the JSON of v, or note behind it.
 func (w *work) answer(c transcript.Call, v any, note string) {
@@ -37,7 +38,7 @@ func (w *work) exec(c transcript.Call) bool {
 		return false
 	}
 	if !slices.Contains(w.s.tools, c.Name) {
-		w.refuse(c, fault.New(fault.UnknownTool, "there is no tool \"%s\"; the tools are %s", preview(c.Name), strings.Join(w.s.tools, ", ")))
+		w.refuse(c, fault.New(fault.UnknownTool, "there is no tool %s; the tools are %s", quote(c.Name), strings.Join(w.s.tools, ", ")))
 		return false
 	}
 	call, err := w.decode(c.Name, c.Arguments)
@@ -163,7 +164,7 @@ func (w *work) target(tool, t string) (*job.State, *fault.Error) {
 		if strings.HasPrefix(t, "job:") || strings.HasPrefix(t, "local:") {
 			why = "it is a transcript ref, which names evidence, not a target"
 		}
-		return nil, fault.New(fault.TargetNotFound, "%s: no target %q: %s; job_list shows the targets there are", tool, preview(t), why)
+		return nil, fault.New(fault.TargetNotFound, "%s: no target %s: %s; job_list shows the targets there are", tool, quote(t), why)
 	}
 	if x := w.s.Job(j); x != nil {
 		return x, nil

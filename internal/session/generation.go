@@ -61,6 +61,9 @@ func (w *work) generation(in Begin) {
 	if !sameContext(s.Context, in.Context) {
 		w.emit(in.Context)
 	}
+	if !in.Lost {
+		w.tellStopped()
+	}
 	switch {
 	case in.Lost:
 		w.lostGeneration(in)

@@ -31,7 +31,7 @@ func (w *work) interrupt(in Interrupt) *fault.Error {
 	case !s.Run.Open || s.Run.Ending != "":
 		return fault.New(fault.Closing, "the session is closing; its turn is being ended already")
 	case in.ID != "" && (s.Turn == nil || s.Turn.Input != in.ID):
-		return fault.Invalid("no open turn and no waiting prompt has the id %q; it may have ended", preview(in.ID))
+		return fault.Invalid("no open turn and no waiting prompt has the id %s; it may have ended", quote(in.ID))
 	case s.Turn == nil:
 		return fault.Invalid("no turn is open; there is nothing to interrupt")
 	case s.Turn.Interrupted:

@@ -75,7 +75,7 @@ func (s *State) admits(in Prompt) *fault.Error {
 	case strings.TrimSpace(in.Text) == "":
 		return fault.Invalid("the prompt is empty")
 	case in.ID != "" && s.named(in.ID):
-		return fault.Invalid("the id %q is that of a prompt that has not ended; give each an id of its own", preview(in.ID))
+		return fault.Invalid("the id %s is that of a prompt that has not ended; give each an id of its own", quote(in.ID))
 	}
 	return nil
 }

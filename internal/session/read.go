@@ -45,17 +45,17 @@ func CheckRead(a ReadTranscriptCall) (effect.ReadOutput, *fault.Error) {
 	if name, ok := strings.CutPrefix(a.Ref, conversationRef); ok {
 		s, ok := id.ParseSession(name)
 		if !ok {
-			return effect.ReadOutput{}, fault.New(fault.TargetNotFound, "read_transcript: %q names no session; evener sessions, job_list and job_status name those there are", preview(a.Ref))
+			return effect.ReadOutput{}, fault.New(fault.TargetNotFound, "read_transcript: %s names no session; evener sessions, job_list and job_status name those there are", quote(a.Ref))
 		}
 		return effect.ReadOutput{Session: s}, checkConversation(a)
 	}
 	name, ok := strings.CutPrefix(a.Ref, outputRef)
 	if !ok {
-		return effect.ReadOutput{}, fault.Invalid("read_transcript: %q is not a transcript ref; use job:<job_id> or local:<session_id>", preview(a.Ref))
+		return effect.ReadOutput{}, fault.Invalid("read_transcript: %s is not a transcript ref; use job:<job_id> or local:<session_id>", quote(a.Ref))
 	}
 	j, ok := id.ParseJob(name)
 	if !ok {
-		return effect.ReadOutput{}, fault.New(fault.TargetNotFound, "read_transcript: %q names no job; job_list shows the jobs there are", preview(a.Ref))
+		return effect.ReadOutput{}, fault.New(fault.TargetNotFound, "read_transcript: %s names no job; job_list shows the jobs there are", quote(a.Ref))
 	}
 	return effect.ReadOutput{Job: j}, checkOutput(a)
 }
@@ -66,7 +66,7 @@ const maxContext = 20
 func checkOutput(a ReadTranscriptCall) *fault.Error {
 	switch {
 	case a.Format != nil && *a.Format != "markdown":
-		return fault.Invalid("read_transcript: format %q does not exist for a job: ref; only markdown does", preview(*a.Format))
+		return fault.Invalid("read_transcript: format %s does not exist for a job: ref; only markdown does", quote(*a.Format))
 	case a.Range != nil || a.ExpandTurn != nil:
 		return fault.Invalid("read_transcript: range and expand_turn are for session refs; a job: ref takes offset_bytes or output_match")
 	case a.OffsetBytes != nil && *a.OffsetBytes < 0:
@@ -86,7 +86,7 @@ func checkOutput(a ReadTranscriptCall) *fault.Error {
 func checkConversation(a ReadTranscriptCall) *fault.Error {
 	switch {
 	case a.Format != nil && *a.Format != "markdown":
-		return fault.Invalid("read_transcript: format %q does not exist for a session ref; only markdown does", preview(*a.Format))
+		return fault.Invalid("read_transcript: format %s does not exist for a session ref; only markdown does", quote(*a.Format))
 	case a.OffsetBytes != nil || a.OutputMatch != nil || a.ContextLines != nil:
 		return fault.Invalid("read_transcript: offset_bytes, output_match and context_lines are for job: refs; a session ref takes range or expand_turn")
 	case a.Range != nil && a.ExpandTurn != nil:
@@ -127,5 +127,5 @@ func ParseTurns(s string) (Turns, *fault.Error) {
 }
 
 func badRange(s string) *fault.Error {
-	return fault.Invalid("read_transcript: range %q is none; use last:N (the last N turns), start:N (the first N) or A-B (turn numbers)", preview(s))
+	return fault.Invalid("read_transcript: range %s is none; use last:N (the last N turns), start:N (the first N) or A-B (turn numbers)", quote(s))
 }

@@ -188,6 +188,9 @@ func (s *State) Apply(at time.Time, e Event) error {
 	case job.Event:
 		return s.applyJob(at, e)
 	case attention.Event:
+		if n, ok := e.(attention.WatchArmed); ok {
+			s.Watches.Told(n.Watch)
+		}
 		return s.Attention.Apply(e)
 	case watch.Event:
 		return s.Watches.Apply(at, e)

@@ -48,14 +48,18 @@ func (s *State) watchList() WatchList {
 	return WatchList{s.Watches.Rows(), s.Watches.PastRows(s.Run.Limits.RecentWatches)}
 }
 
-// lines are the watches in the text of a listing.
+// conditionLen bounds a condition in a line, in code points: a pattern and a note fit.
+const conditionLen = 4096
+
+// lines are the watches in the text of a listing, one a line: a note or a pattern
+// with a line end in it makes no row of its own.
 func (l WatchList) lines() string {
 	var b strings.Builder
 	for _, x := range l.Watches {
-		fmt.Fprintf(&b, "\n%s watching %s %s deliveries=%d", x.ID, x.Source, x.Condition, x.Deliveries)
+		fmt.Fprintf(&b, "\n%s watching %s %s deliveries=%d", x.ID, x.Source, text.Preview(x.Condition, conditionLen), x.Deliveries)
 	}
 	for _, x := range l.Recent {
-		fmt.Fprintf(&b, "\n%s ended (%s) %s %s deliveries=%d", x.ID, x.EndReason, x.Source, x.Condition, x.Deliveries)
+		fmt.Fprintf(&b, "\n%s ended (%s) %s %s deliveries=%d", x.ID, x.EndReason, x.Source, text.Preview(x.Condition, conditionLen), x.Deliveries)
 	}
 	return b.String()
 }
@@ -71,7 +75,7 @@ func (w *work) inspectWatch(c transcript.Call, x id.Watch) {
 			return
 		}
 	}
-	w.refuse(c, fault.New(fault.TargetNotFound, "job_watch: no watch %q of this session; list shows them", preview(string(x))))
+	w.refuse(c, fault.New(fault.TargetNotFound, "job_watch: no watch %s of this session; list shows them", quote(string(x))))
 }
 
 // WatchCleared is the answer of job_watch(operation="clear").

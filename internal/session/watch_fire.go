@@ -181,8 +181,21 @@ func (w *work) endWatch(x *watch.Watch, reason string) {
 	if x.Config.OutputMatch != "" {
 		w.order(effect.UnwatchOutput{Watch: x.Watch})
 	}
+	if reason != watch.ManagerClosed { // what was stopped is told when it runs again: a notice now would drive it
+		w.tellEnd(x, reason)
+	}
+}
+
+func (w *work) tellEnd(x *watch.Watch, reason string) {
 	if frame := x.EndFrame(reason); frame != "" {
 		w.emit(attention.WatchArmed{ID: string(x.Watch) + "/end", Watch: x.Watch, Frame: frame})
+	}
+}
+
+// tellStopped tells a run that begins which watches a stop has ended since the last.
+func (w *work) tellStopped() {
+	for _, x := range slices.Clone(w.s.Watches.Untold()) {
+		w.tellEnd(x, watch.ManagerClosed)
 	}
 }
 

@@ -5,6 +5,7 @@ package text
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -95,6 +96,17 @@ func Preview(s string, n int) string {
 		p += "…"
 	}
 	return p
+}
+
+// Quote is a bounded prefix of s, of at most n code points, in quotes, for messages
+// that repeat what came. Quoting alone makes it fit to be shown: a text that went
+// through Printable before would have each \ of that doubled.
+func Quote(s string, n int) string {
+	p, cut := Head(s, n)
+	if cut {
+		p += "…"
+	}
+	return strconv.Quote(p)
 }
 
 // Elide keeps the head and the tail of s so that the whole, marker included,

@@ -143,3 +143,23 @@ func FuzzBounds(f *testing.F) {
 		}
 	})
 }
+
+// Text is escaped once, however much of it wants that, and nothing is collapsed.
+func TestQuote(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"plain", 5, `"plain"`},
+		{"longer", 5, `"longe…"`},
+		{"a\x1b[2J  \n\\", 80, `"a\x1b[2J  \n\\"`},
+		{"\u0085\u202e", 80, `"\u0085\u202e"`},
+		{"ü\xffü", 2, `"ü\xff…"`},
+		{"", 0, `""`},
+	} {
+		if got := Quote(c.in, c.n); got != c.want {
+			t.Errorf("Quote(%q, %d) = %s, want %s", c.in, c.n, got, c.want)
+		}
+	}
+}

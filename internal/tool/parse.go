@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"evener/internal/text"
 )
 
 // A node is one JSON value as it was sent: names in order and repeated ones
@@ -209,7 +210,7 @@ func (n node) String() string {
 const shown = 60 // characters of a value that a refusal repeats
 
 // quote makes one short printable line of any text.
-func quote(s string) string { return strconv.Quote(short(s)) }
+func quote(s string) string { return text.Quote(s, shown) }
 
 func short(s string) string {
 	if utf8.RuneCountInString(s) <= shown {

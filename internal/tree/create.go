@@ -40,6 +40,8 @@ func checkDelegate(a session.DelegateCall) *fault.Error {
 		return fault.Invalid("delegate creation does not accept max_wait_ms")
 	case strings.TrimSpace(a.Prompt) == "":
 		return fault.Invalid("delegate: prompt is empty; give the brief")
+	case len(a.Prompt) > maxBrief:
+		return tooLong("delegate: prompt", a.Prompt)
 	case strings.ContainsAny(a.Name, "\n\r"):
 		return fault.Invalid("delegate: name must be one line")
 	case len([]rune(a.Name)) > nameLen:

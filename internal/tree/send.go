@@ -34,6 +34,14 @@ type SendResult struct {
 	Error       string          `json:"error,omitempty"`
 }
 
+// maxBrief bounds what an owner tells a delegate at once, in bytes, as the prompts
+// of a task list are bounded: more belongs into a file.
+const maxBrief = 64 << 10
+
+func tooLong(what, s string) *fault.Error {
+	return fault.Invalid("%s has %d bytes; %d at most: put long material into a file and name it", what, len(s), maxBrief)
+}
+
 // waitIgnored says why a wait beside a steer has no effect.
 const waitIgnored = "live_steer_returns_on_delivery"
 
@@ -61,6 +69,8 @@ func (w *work) sendTarget(s id.Session, a session.DelegateSendCall) (*delegate.S
 		return nil, fault.Invalid("delegate_send: max_wait_ms must not be negative (got %d)", a.MaxWaitMS)
 	case strings.TrimSpace(a.Message) == "":
 		return nil, fault.Invalid("delegate_send: message is empty")
+	case len(a.Message) > maxBrief:
+		return nil, tooLong("delegate_send: message", a.Message)
 	case a.To == "caller":
 		return nil, fault.Invalid("delegate_send: caller is no target; a delegate reaches its parent with communicate: end_turn=false for an update, end_turn=true for its report")
 	}
@@ -209,9 +219,9 @@ func (w *work) hand(d *delegate.State) {
 // deliverOf is the input that hands over the first delivery that is owed.
 func (t *State) deliverOf(d *delegate.State) session.Deliver {
 	x := d.Owed[0]
-	n := attention.DelegateArmed{ID: x.ID, Delegate: d.ID, Class: attention.Update, Message: x.Message}
+	n := attention.DelegateArmed{ID: x.ID, Delegate: d.ID, Class: attention.Update, Message: cut(d, x.Message, packetMessageLen)}
 	if x.Packet == nil {
-		n.Frame = attention.DelegateFrame(d.ID, d.Descriptor.Name, n.Class, text.Escape(x.Message))
+		n.Frame = attention.DelegateFrame(d.ID, d.Descriptor.Name, n.Class, text.Escape(n.Message))
 		return session.Deliver{Notice: n}
 	}
 	n.Class = attention.Report

@@ -13,9 +13,10 @@ import (
 	"evener/internal/text"
 )
 
-// Bounds of a packet, in code points: what is longer stands in the transcript.
+// Bounds of what a delegate tells its owner, in code points: what is longer
+// stands in the transcript.
 const (
-	packetMessageLen = 16_000
+	packetMessageLen = 16_000 // of a report or an update
 	lastTextLen      = 2_000
 )
 
@@ -99,30 +100,32 @@ func (t *State) finished(d *delegate.State, child *session.State) delegate.Finis
 
 func packet(d *delegate.State, child *session.State, e delegate.Finished) *delegate.Packet {
 	p := &delegate.Packet{Status: e.Status, Reason: e.Reason, Error: e.Error, Ref: d.Ref()}
-	cut := func(s string, n int) string {
-		s, _ = text.Elide(s, n, func(left int) string {
-			return fmt.Sprintf("\n… %d characters left out; all of it: read_transcript(transcript_ref=%q) …\n", left, d.Ref())
-		})
-		return s
-	}
 	if rows := child.Watches.Rows(); rows != nil {
 		p.Watching, p.Watches = true, text.Encode(rows)
 	}
 	a := child.Run.Answer
 	switch {
 	case a != nil && a.Reported:
-		p.Message = cut(a.Text, packetMessageLen)
+		p.Message = cut(d, a.Text, packetMessageLen)
 		p.Result = a.Output
 		if len(a.Violations) > 0 { // the message is kept, and why there is no result
 			p.Result, p.ResultError = nil, "the structured result does not fit result_schema: "+strings.Join(a.Violations, "; ")
 		}
 	case a != nil:
-		p.LastText = cut(a.Text, lastTextLen)
+		p.LastText = cut(d, a.Text, lastTextLen)
 	}
 	if p.Message == "" && e.Status != delegate.Completed {
 		p.Message = unreported(e)
 	}
 	return p
+}
+
+// cut bounds what a delegate said, and names where all of it stands.
+func cut(d *delegate.State, s string, n int) string {
+	s, _ = text.Elide(s, n, func(left int) string {
+		return fmt.Sprintf("\n… %d characters left out; all of it: read_transcript(transcript_ref=%q) …\n", left, d.Ref())
+	})
+	return s
 }
 
 // unreported says in words for the owner how a generation without a report ended.

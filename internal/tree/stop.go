@@ -10,6 +10,7 @@ import (
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/session"
+	"evener/internal/text"
 	"evener/internal/transcript"
 )
 
@@ -90,14 +91,14 @@ func (w *work) tellFence(stop *delegate.Stop) {
 func (w *work) controllable(s id.Session, tool, target string, d *delegate.State) *fault.Error {
 	switch {
 	case d == nil:
-		return fault.New(fault.TargetNotFound, "%s: no target %q; job_list shows the targets there are", tool, target)
+		return fault.New(fault.TargetNotFound, "%s: no target %s; job_list shows the targets there are", tool, text.Quote(target, 80))
 	case d.Owner == s:
 		return nil
 	}
 	if via := w.t.directAbove(s, d.Owner); via != "" {
 		return fault.New(fault.NotControllable, "%s: %s belongs to session %s below your delegate %s; stop %s to stop that subtree", tool, target, d.Owner, via, via)
 	}
-	return fault.New(fault.TargetNotFound, "%s: no target %q of yours; job_list shows the targets there are", tool, target)
+	return fault.New(fault.TargetNotFound, "%s: no target %s of yours; job_list shows the targets there are", tool, text.Quote(target, 80))
 }
 
 // directAbove is the caller's direct delegate in whose subtree a session lies;

@@ -34,6 +34,8 @@ const (
 	Budget     = 50 // fires of one configuration, of output matches and events
 	MaxNote    = 2048
 
+	maxToolName = 200 // bytes; no tool has a name so long
+
 	minProgress, maxProgress = 1000, 3_600_000 // ms; clamped
 	minAfter, maxAfter       = 60, 86_400      // s; refused
 	minRepeat, maxRepeat     = 60, 3600
@@ -86,11 +88,11 @@ func Check(r Request) (Config, *fault.Error) {
 	case c.Source == "":
 		return Config{}, invalid("source is required: self, parent, dlg_... or job_...; only a timer has self without saying so")
 	case !isJob && !isDelegate && c.Source != Self && c.Source != Parent:
-		return Config{}, invalid("no source %q; it is self, parent, dlg_... or job_...", text.Preview(c.Source, 80))
+		return Config{}, invalid("no source %s; it is self, parent, dlg_... or job_...", text.Quote(c.Source, 80))
 	case c.ProgressMS < 0:
 		return Config{}, invalid("progress_interval_ms must not be negative (got %d)", c.ProgressMS)
 	case c.OutputMatch != "" && !isJob:
-		return Config{}, invalid("output_match needs a job_... source; %s prints nothing", c.Source)
+		return Config{}, invalid("output_match needs a job_... source; %s prints nothing", text.Preview(c.Source, 80))
 	case c.ProgressMS != 0 && !isJob:
 		return Config{}, invalid("progress_interval_ms needs a job_... source; a timer is repeat_seconds")
 	case c.Every < 0:
@@ -150,7 +152,7 @@ func (c *Config) events(r Request) *fault.Error {
 	for _, k := range r.Events {
 		switch {
 		case k != Any && !slices.Contains(kinds, k):
-			return invalid("no event kind %q; the kinds are %s, and * for all", text.Preview(k, 80), strings.Join(kinds, ", "))
+			return invalid("no event kind %s; the kinds are %s, and * for all", text.Quote(k, 80), strings.Join(kinds, ", "))
 		case !slices.Contains(c.Events, k):
 			c.Events = append(c.Events, k)
 		}
@@ -160,7 +162,10 @@ func (c *Config) events(r Request) *fault.Error {
 			return invalid(`event_filter is for events: ["assistant.tool"] alone`)
 		}
 		if s := r.Filter.Status; s != "" && s != "ok" && s != "error" {
-			return invalid(`event_filter.status is "ok" or "error" (got %q)`, text.Preview(s, 80))
+			return invalid(`event_filter.status is "ok" or "error" (got %s)`, text.Quote(s, 80))
+		}
+		if n := len(r.Filter.Tool); n > maxToolName {
+			return invalid("event_filter.tool_name has %d bytes; %d at most", n, maxToolName)
 		}
 		c.Filter = &r.Filter
 	}

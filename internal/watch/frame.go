@@ -183,6 +183,8 @@ func (w *Watch) EndFrame(reason string) string {
 		why = fmt.Sprintf("it fired %d times, which is its budget. Create it again with a tighter condition: higher every or narrower output_match", w.Fires)
 	case RuntimeLost:
 		why = "the process that held it is gone, and nothing is observed since. Create it again if it is still needed"
+	case ManagerClosed:
+		why = "this session was stopped. Create it again if it is still needed"
 	case OutputLost:
 		why = "output came faster than it could be searched, and part of it was not. Search what is kept with read_transcript; create the watch again to go on from here"
 	case AutoRemoved:

@@ -45,6 +45,7 @@ type State struct {
 	active []*Watch // in the order created
 	recent []Past   // the latest first
 	made   map[id.Watch]bool
+	untold []*Watch // ended by a stop of the session, which has not been told
 
 	observed []id.Session // that a watch ever had for its source, in the order of the first one
 }
@@ -63,6 +64,14 @@ func (s *State) Active() []*Watch { return s.active }
 
 // Recent lists those that have ended in this process, the latest first.
 func (s *State) Recent() []Past { return s.recent }
+
+// Untold are the watches that a stop of the session ended since it was last told so.
+func (s *State) Untold() []*Watch { return s.untold }
+
+// Told: the session is told of the end of a watch.
+func (s *State) Told(x id.Watch) {
+	s.untold = slices.DeleteFunc(s.untold, func(w *Watch) bool { return w.Watch == x })
+}
 
 // Get finds an active watch; nil for none.
 func (s *State) Get(x id.Watch) *Watch {
@@ -168,6 +177,9 @@ func (s *State) Apply(at time.Time, e Event) error {
 		w.Frames++
 	case Ended:
 		s.active = slices.DeleteFunc(s.active, func(x *Watch) bool { return x == w })
+		if e.Reason == ManagerClosed {
+			s.untold = append(s.untold, w)
+		}
 		if e.Reason != RuntimeLost {
 			s.recent = append([]Past{{*w, e.Reason, at}}, s.recent...)
 			s.recent = s.recent[:min(len(s.recent), MaxRecent)]
