@@ -137,8 +137,16 @@ func (m *memory) ofSession(kind string) session.Input {
 		return m.inherit()
 	case "model.replied":
 		return m.replied()
+	case "fork.label":
+		return args[session.LabelFork](m)
 	case "model.failed":
 		return args[session.ModelFailed](m)
+	case "model.summarised":
+		in := args[session.Summarised](m)
+		if e, ok := first[transcript.Compacted](m); ok {
+			in.Text, in.Model, in.Usage = e.Summary, e.Model, e.Usage
+		}
+		return in
 	case "process.launched":
 		return args[session.Launched](m)
 	case "process.launch_failed":

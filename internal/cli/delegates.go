@@ -107,7 +107,7 @@ func (r *runner) prepare(s supervisor.DelegateSpec) (supervisor.Prepared, *fault
 	}
 	d := delegate.Descriptor{
 		Name: strings.TrimSpace(a.Name), AgentType: a.AgentType, Model: name, Allowance: s.Allowance,
-		Dir: s.Dir, Params: m.record(), WatchParent: a.WatchParent,
+		Dir: s.Dir, Params: m.record(), ContextTokens: m.window, WatchParent: a.WatchParent,
 	}
 	if a.ResultSchema != nil {
 		raw, err := json.Marshal(a.ResultSchema)

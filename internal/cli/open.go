@@ -19,6 +19,7 @@ import (
 type opened struct {
 	model.Model
 	params model.Params
+	window int64 // context_tokens of it
 	trace  *model.Trace
 	close  func() error // once no request is under way
 }
@@ -76,6 +77,7 @@ func (e *env) openModel(c config.Config, shared *model.Trace) (opened, error) {
 		closeModel := o.close
 		m.Trace, o.trace, o.close = t, t, func() error { return errors.Join(closeModel(), t.Close()) }
 	}
+	o.window = m.ContextTokens
 	opened, err := model.Open(spec, m)
 	if err != nil {
 		return o, errors.Join(err, o.close())

@@ -159,7 +159,7 @@ func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
 	if o.resumeLast && !o.verbose { // with it, the first event says so
 		e.sayResumed(t.State.Session())
 	}
-	r := &runner{env: e, options: o, config: cfg, tree: t, created: target == "", output: output, params: m.record()}
+	r := &runner{env: e, options: o, config: cfg, tree: t, created: target == "", output: output, params: m.record(), window: m.window}
 	return r.run(m, prompt)
 }
 

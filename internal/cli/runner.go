@@ -34,6 +34,7 @@ type runner struct {
 	options *runOptions
 	config  config.Config
 	params  json.RawMessage // of the model, for the record
+	window  int64           // its context_tokens
 	tree    *store.Tree
 	created bool
 	live    *live           // what a person at a terminal sees; nil for none
@@ -164,7 +165,7 @@ func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
 	if n := len(r.tree.State.Session().Queue); n > 0 {
 		r.warn(fmt.Sprintf("prompts of the lost session that wait for a turn and get it first: %d", n))
 	}
-	p.Context = session.ContextSet{Model: r.config.Model, System: r.systemPrompt(dir, created), Tools: toolsJSON(r.tools()), Params: r.params}
+	p.Context = session.ContextSet{Model: r.config.Model, System: r.systemPrompt(dir, created), Tools: toolsJSON(r.tools()), Params: r.params, ContextTokens: r.window}
 	var err error
 	if r.options.living() {
 		err = r.serve(t, p)

@@ -42,7 +42,7 @@ var endpointKeys = []key{
 		doc:  "File of PEM certificates to trust in place of the system's when the server is asked over https; a regular file of at most 16 MiB.",
 		part: func(e *Endpoint) any { return &e.CAFile }},
 	{name: "context_tokens", def: int64(0), min: 0, max: 1 << 30, unit: "tokens", in: places("user project"), own: true,
-		doc:  "Context window of the model; a request that surely exceeds it is not sent. 0 is unknown.",
+		doc:  "Context window of the model. A conversation that is about to exceed it is summarised, and a request that surely exceeds it is not sent. 0 is unknown: then only the server's refusal leads to a summary.",
 		part: func(e *Endpoint) any { return &e.ContextTokens }},
 	{name: "model_stream", def: true, in: places("user project"),
 		doc:  "Ask for streamed replies.",

@@ -25,6 +25,8 @@ type Descriptor struct {
 	System       string          `json:"system"`
 	Tools        json.RawMessage `json:"tools"`            // [{name, description, parameters}]
 	Params       json.RawMessage `json:"params,omitempty"` // {max_tokens, temperature, reasoning_effort}, those that were set
+	// ContextTokens is how long a request of its may be, with its reply; 0 where nobody knows.
+	ContextTokens int64 `json:"context_tokens,omitempty"`
 }
 
 // Created: the delegate exists.

@@ -53,6 +53,15 @@ type Detach struct {
 // model. Answered by Replied or ModelFailed with the same request number.
 type CallModel struct{ Request int64 }
 
+// Summarise asks the session's model, without tools, for a summary of so many
+// entries of its conversation, made of at most so many bytes. Answered by
+// Summarised or ModelFailed with the same request number.
+type Summarise struct {
+	Request int64
+	Upto    int64
+	Bytes   int
+}
+
 // CancelModel abandons a request in flight.
 type CancelModel struct{ Request int64 }
 
@@ -133,6 +142,7 @@ func (DropOutput) effect()      {}
 func (DropScratch) effect()     {}
 func (Detach) effect()          {}
 func (CallModel) effect()       {}
+func (Summarise) effect()       {}
 func (CancelModel) effect()     {}
 func (ReadOutput) effect()      {}
 func (FindSessions) effect()    {}

@@ -140,6 +140,8 @@ func (c Conversation) blocks(e transcript.Entry) []block {
 			who = "Evener"
 		}
 		return []block{{head: who, body: e.Text, said: true}}
+	case transcript.Summary:
+		return []block{{head: "Summary of the beginning, from here on in its place", body: e.Text, said: true}}
 	case transcript.Frames:
 		return []block{{head: "Notices", body: e.Text, said: true}}
 	case transcript.Tool:

@@ -249,6 +249,12 @@ func (p *Projector) project(s id.Session, e session.Event, line []session.Event)
 		return "TURN_END", e
 	case session.Requested:
 		return "MODEL_REQUEST", e
+	case session.CompactionStarted:
+		return "COMPACTION_STARTED", e
+	case session.CompactionFailed:
+		return "COMPACTION_FAILED", e
+	case transcript.Compacted:
+		return "CONTEXT_COMPACTED", e
 	case session.Reported:
 		return "COMMUNICATE", CommunicateData{e.Message, true, e.Output, e.Violations}
 	case session.OutputRefused:

@@ -89,6 +89,8 @@ func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
 		w.replied(in)
 	case ModelFailed:
 		w.modelFailed(in)
+	case Summarised:
+		w.summarised(in)
 	case Launched:
 		w.launched(in)
 	case LaunchFailed:

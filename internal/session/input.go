@@ -63,8 +63,10 @@ type Replied struct {
 
 // ModelFailed: a request failed for good.
 type ModelFailed struct {
-	Request int64  `json:"request"`
-	Text    string `json:"text"`
+	Request  int64  `json:"request"`
+	Text     string `json:"text"`
+	Overflow bool   `json:"overflow,omitempty"`       // because it was too long
+	Limit    int64  `json:"context_tokens,omitempty"` // then: how long it may be, where that was told
 }
 
 // Launched: the held shell of a job exists.
@@ -322,6 +324,8 @@ type Kin struct {
 	Open    ask  // the root closes, and something below it has not come to rest
 	// Shells counts the commands that run in the other sessions of the tree; nil: there are none.
 	Shells func() int64
+	// Delegates says in a line each which delegates the session has; nil: it has none.
+	Delegates func() []string
 }
 
 type ask func() bool

@@ -38,7 +38,7 @@ func (w *work) begin(in Prompt) {
 }
 
 func sameContext(a, b ContextSet) bool {
-	return a.Model == b.Model && a.System == b.System && string(a.Tools) == string(b.Tools) && string(a.Params) == string(b.Params)
+	return a.Model == b.Model && a.System == b.System && string(a.Tools) == string(b.Tools) && string(a.Params) == string(b.Params) && a.ContextTokens == b.ContextTokens
 }
 
 // prompt starts a turn, or queues the prompt behind what is at work or waits.

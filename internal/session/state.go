@@ -114,6 +114,11 @@ type Turn struct {
 	// Reminded: the model was told that there is none.
 	Refused  int64
 	Reminded bool
+	// Compacting: the request that is out asks for a summary. Unsummarised: one did
+	// not come. Overflow: the server said that of the latest request.
+	Compacting   *CompactionStarted
+	Unsummarised bool
+	Overflow     string
 
 	Input       string // the id that its prompt gave itself
 	Interrupted bool   // the user wants it to end
@@ -218,6 +223,8 @@ func (s *State) Apply(at time.Time, e Event) error {
 		return s.applyTree(e)
 	case FileSeen:
 		return s.applyFile(e)
+	case CompactionStarted, CompactionFailed, transcript.Compacted:
+		return s.applyCompaction(e)
 	case PromptQueued, PromptDropped:
 		return s.applyQueue(e)
 	case RunStarted, InputEnded, JobsAwaited, WaitExpired, RunEnding, RunEnded:
@@ -266,7 +273,7 @@ func (s *State) applyReply(e transcript.AssistantSaid) error {
 	if s.Turn == nil || s.Turn.Waiting == 0 || s.Turn.Waiting != e.Request {
 		return fmt.Errorf("reply to request %d, which is not out", e.Request)
 	}
-	s.Turn.Waiting, s.Turn.Text = 0, e.Text
+	s.Turn.Waiting, s.Turn.Text, s.Turn.Overflow = 0, e.Text, ""
 	if len(e.Calls) > 0 {
 		s.Run.Rounds++
 	}

@@ -50,6 +50,15 @@ func (w *work) request() {
 		return
 	}
 	w.carryMessages()
+	if !w.compacts() {
+		w.send()
+	}
+}
+
+// send sends it.
+func (w *work) send() {
+	w.carryMessages()
+	s := w.s
 	n := s.Requests + 1
 	w.emit(Requested{Turn: s.Turn.N, Request: n, Attention: s.Attention.Unshown()})
 	w.order(effect.CallModel{Request: n})
@@ -66,7 +75,7 @@ func (w *work) carryMessages() {
 // request that is no longer out is dropped.
 func (w *work) replied(in Replied) {
 	t := w.s.Turn
-	if !w.out(in.Request) {
+	if !w.out(in.Request) || t.Compacting != nil {
 		return
 	}
 	said := in.Reply
@@ -147,7 +156,12 @@ func (w *work) lastReplyHadCalls() bool {
 }
 
 func (w *work) modelFailed(in ModelFailed) {
-	if w.out(in.Request) {
+	switch {
+	case !w.out(in.Request):
+	case w.s.Turn.Compacting != nil:
+		w.notSummarised(in.Text)
+	case in.Overflow && w.overflowed(in):
+	default:
 		w.endTurn(TurnFailed, in.Text)
 	}
 }

@@ -82,7 +82,7 @@ const (
 )
 
 var parts = map[string]part{
-	"transcript.user": words, "transcript.assistant": words, "transcript.result": words,
+	"transcript.user": words, "transcript.assistant": words, "transcript.result": words, "transcript.compacted": words,
 	"transcript.inherited": course, "turn.started": course, "turn.requested": course,
 	"attention.armed": course, "attention.delegate_armed": course, "attention.watch_armed": course, "attention.consumed": course,
 	"attention.discarded": course, "attention.settled_inline": course,
@@ -110,6 +110,8 @@ func (t *talking) read(kind string, data []byte) error {
 		return t.take(transcript.Inherited{Assistant: &e})
 	case transcript.Answered:
 		return t.take(transcript.Inherited{Result: &e})
+	case transcript.Compacted:
+		return t.take(transcript.Inherited{Compacted: &e})
 	case session.Requested:
 		if len(e.Attention) == 0 {
 			return nil

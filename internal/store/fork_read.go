@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 
 	"evener/internal/attention"
 	"evener/internal/id"
@@ -58,7 +59,7 @@ type reading struct {
 // read takes one event. Of what is no part of the conversation the kind alone is looked at.
 func (r *reading) read(h Home, s id.Session, kind string, data []byte) error {
 	switch kind {
-	case "session.created", "session.context_set", "session.forked", "transcript.inherited", "transcript.user", "transcript.assistant", "transcript.result",
+	case "session.created", "session.context_set", "session.forked", "transcript.inherited", "transcript.user", "transcript.assistant", "transcript.result", "transcript.compacted", "session.compaction_started",
 		"attention.armed", "attention.delegate_armed", "attention.watch_armed", "attention.consumed", "attention.discarded", "attention.settled_inline", "turn.started", "turn.requested", "turn.ended":
 	default:
 		if kinds[kind] == nil {
@@ -88,6 +89,10 @@ func (r *reading) read(h Home, s id.Session, kind string, data []byte) error {
 		return r.entry(transcript.Inherited{Assistant: &e})
 	case transcript.Answered:
 		return r.entry(transcript.Inherited{Result: &e})
+	case transcript.Compacted:
+		return r.entry(transcript.Inherited{Compacted: &e})
+	case session.CompactionStarted:
+		r.at.request = e.Request
 	case session.TurnStarted:
 		r.at.turn, r.at.turnOpen, r.at.kind = e.Turn, true, e.Type
 	case session.TurnEnded:
@@ -122,6 +127,8 @@ func (r *reading) inherited(e *transcript.Inherited) {
 			r.at.turn, r.at.request = e.Assistant.Turn, e.Assistant.Request
 		case e.Notices != nil:
 			r.at.turn = e.Notices.Turn
+		case e.Compacted != nil:
+			r.at.turn, r.at.request = e.Compacted.Turn, e.Compacted.Request
 		}
 	}
 	if n == r.fork.Entries {
@@ -130,7 +137,11 @@ func (r *reading) inherited(e *transcript.Inherited) {
 }
 
 func (r *reading) entry(e transcript.Inherited) error {
-	if err := r.said.Apply(e); err != nil {
+	if c := e.Compacted; c != nil {
+		if c.Upto > r.at.entries || len(r.said.Open()) > 0 {
+			return fmt.Errorf("transcript: a summary of %d entries behind %d", c.Upto, r.at.entries)
+		}
+	} else if err := r.said.Apply(e); err != nil {
 		return err
 	}
 	r.said.Entries = r.said.Entries[:0]

@@ -36,7 +36,7 @@ var kinds = table(
 	kind[session.PromptQueued], kind[session.PromptDropped],
 	kind[session.RunStarted], kind[session.InputEnded], kind[session.JobsAwaited], kind[session.WaitExpired], kind[session.RunEnding], kind[session.RunEnded],
 	kind[session.TurnStarted], kind[session.Requested], kind[session.Reported], kind[session.OutputRefused], kind[session.InterruptRequested], kind[session.TurnEnded],
-	kind[transcript.Inherited], kind[transcript.UserSaid], kind[transcript.AssistantSaid], kind[transcript.Answered],
+	kind[session.CompactionStarted], kind[session.CompactionFailed], kind[transcript.Compacted], kind[transcript.Inherited], kind[transcript.UserSaid], kind[transcript.AssistantSaid], kind[transcript.Answered],
 	kind[session.MessageQueued], kind[session.SendWaiting], kind[session.StopBegan], kind[session.StopEnded],
 	kind[attention.Armed], kind[attention.DelegateArmed], kind[attention.Consumed], kind[attention.Discarded], kind[attention.SettledInline], kind[attention.WatchArmed],
 	kind[watch.Created], kind[watch.Fired], kind[watch.Counted], kind[watch.Dropped], kind[watch.Rearmed], kind[watch.Ended], kind[watch.RecentCleared],

@@ -49,6 +49,8 @@ func (t *Tree) perform(effects []tree.Effect) {
 			t.outside(func() { t.detach(s, e) })
 		case effect.CallModel:
 			t.callModel(s, e.Request)
+		case effect.Summarise:
+			t.summarise(s, e)
 		case effect.CancelModel:
 			if r := t.requests[s]; r.n == e.Request && r.cancel != nil {
 				r.cancel()

@@ -16,14 +16,12 @@ import (
 // the request reads them while the loop goes on.
 func (t *Tree) callModel(id id.Session, n int64) {
 	s := t.o.Store.State.Sessions[id]
-	entries, told := s.Transcript.Entries, s.Context
+	entries, told := s.Transcript.Context(), s.Context
 	ctx := t.withCancel(id, n)
 	t.outside(func() {
 		reply, err := t.complete(ctx, id, n, told, entries)
 		if err != nil {
-			if !errors.Is(err, context.Canceled) {
-				t.tell(id, session.ModelFailed{Request: n, Text: err.Error()})
-			}
+			t.modelFailed(id, n, err)
 			return
 		}
 		if reply.Warning != "" {
@@ -31,6 +29,18 @@ func (t *Tree) callModel(id id.Session, n int64) {
 		}
 		t.tell(id, session.Replied{Request: n, Reply: said(reply)})
 	})
+}
+
+// modelFailed tells why no reply comes, unless it was given up.
+func (t *Tree) modelFailed(id id.Session, n int64, err error) {
+	if errors.Is(err, context.Canceled) {
+		return
+	}
+	in := session.ModelFailed{Request: n, Text: err.Error()}
+	if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.Overflow {
+		in.Overflow, in.Limit = true, e.Limit
+	}
+	t.tell(id, in)
 }
 
 func (t *Tree) complete(ctx context.Context, s id.Session, n int64, told session.ContextSet, entries []transcript.Entry) (model.Reply, error) {

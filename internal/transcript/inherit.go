@@ -13,6 +13,7 @@ type Inherited struct {
 	Assistant *AssistantSaid `json:"assistant,omitempty"` // as transcript.assistant
 	Result    *Answered      `json:"result,omitempty"`    // as transcript.result
 	Notices   *Notices       `json:"notices,omitempty"`   // the frames that a request was the first to carry
+	Compacted *Compacted     `json:"compacted,omitempty"` // as transcript.compacted
 }
 
 // Notices are the frames that a request was the first to carry, as text.
@@ -31,7 +32,7 @@ func NoticesOf(turn int64, frames []string) *Notices {
 // inherit folds the fact as it was folded where it comes from.
 func (s *State) inherit(e Inherited) error {
 	set := 0
-	for _, is := range []bool{e.User != nil, e.Assistant != nil, e.Result != nil, e.Notices != nil} {
+	for _, is := range []bool{e.User != nil, e.Assistant != nil, e.Result != nil, e.Notices != nil, e.Compacted != nil} {
 		if is {
 			set++
 		}
@@ -45,6 +46,8 @@ func (s *State) inherit(e Inherited) error {
 		return s.Apply(*e.Assistant)
 	case e.Result != nil:
 		return s.Apply(*e.Result)
+	case e.Compacted != nil:
+		return s.Apply(*e.Compacted)
 	}
 	return s.Show(e.Notices.Turn, []string{e.Notices.Text})
 }
@@ -59,6 +62,8 @@ func (e Inherited) Entry() Entry {
 		return e.Assistant.entry()
 	case e.Result != nil:
 		return e.Result.entry()
+	case e.Compacted != nil:
+		return e.Compacted.entry()
 	case e.Notices != nil:
 		return Entry{Role: Frames, Turn: e.Notices.Turn, Text: e.Notices.Text}
 	}
@@ -81,6 +86,8 @@ func (e Inherited) Size() int {
 		return n
 	case e.Result != nil:
 		return len(e.Result.Text) + len(e.Result.Data)
+	case e.Compacted != nil:
+		return len(e.Compacted.Summary)
 	}
 	return len(e.Notices.Text)
 }
@@ -93,6 +100,8 @@ func (e Entry) Inherited() Inherited {
 		return Inherited{Assistant: e.Assistant}
 	case Tool:
 		return Inherited{Result: &Answered{Call: e.Call, Name: e.Name, IsError: e.IsError, Text: e.Text}}
+	case Summary:
+		return Inherited{Compacted: e.Compacted}
 	case Frames:
 		return Inherited{Notices: &Notices{e.Turn, e.Text}}
 	}

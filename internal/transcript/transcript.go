@@ -89,7 +89,8 @@ const (
 	User Role = iota
 	Assistant
 	Tool
-	Frames // notices, carried as user text
+	Frames  // notices, carried as user text
+	Summary // of the entries before it, see Compacted
 )
 
 // Entry is one item of the conversation. Entries never change once appended,
@@ -99,6 +100,7 @@ type Entry struct {
 	Turn      int64
 	Text      string // user text, tool result, joined frames
 	Assistant *AssistantSaid
+	Compacted *Compacted
 	Call      string // tool results: the call they answer
 	Name      string
 	Note      bool // user text: evener's words
@@ -169,7 +171,7 @@ func (s *State) Repeated(c Call) int {
 	n := 0
 	e := s.Entries
 	for i := len(e) - 1; i >= 0; i-- {
-		if e[i].Role == Tool || e[i].Role == Frames {
+		if e[i].Role == Tool || e[i].Role == Frames || e[i].Role == Summary {
 			continue
 		}
 		said := e[i].Assistant
@@ -217,6 +219,8 @@ func (s *State) Apply(e Event) error {
 		}
 		s.open = s.open[1:]
 		s.push(e.entry())
+	case Compacted:
+		return s.compact(e)
 	case Inherited:
 		return s.inherit(e)
 	default:

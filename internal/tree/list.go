@@ -222,3 +222,16 @@ func (t *State) lineOf(d *delegate.State, activity time.Time, p job.Place, previ
 	}
 	return b.String()
 }
+
+// delegateLines says in a line each which delegates a session has.
+func (t *State) delegateLines(s id.Session) []string {
+	var out []string
+	for d := range t.Delegates.OwnedBy(s) {
+		name := d.Descriptor.Name
+		if name == "" {
+			name = d.Task
+		}
+		out = append(out, fmt.Sprintf("%s %s: %s", d.ID, d.Status(), text.Preview(name, 80)))
+	}
+	return out
+}

@@ -50,7 +50,7 @@ func (t *State) ReleaseCold(d *delegate.State) {
 
 // contextOf is what the model of a delegate is told.
 func (t *State) contextOf(d *delegate.State) session.ContextSet {
-	return session.ContextSet{Model: d.Descriptor.Model, System: d.Descriptor.System, Tools: d.Descriptor.Tools, Params: d.Descriptor.Params}
+	return session.ContextSet{Model: d.Descriptor.Model, System: d.Descriptor.System, Tools: d.Descriptor.Tools, Params: d.Descriptor.Params, ContextTokens: d.Descriptor.ContextTokens}
 }
 
 // resident reports whether an idle delegate is in memory.

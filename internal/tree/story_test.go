@@ -34,8 +34,9 @@ var update = flag.Bool("update", false, "rewrite the golden halves of the storie
 //	schema {JSON} | schema off  what the output of the runs that follow must fit
 //	prompt [@ID] TEXT | open | interrupt [ID] | end-input [ERROR]
 //	fork {JSON} | inherit      and indented: {JSON of an entry}
-//	reply [@REQUEST]           and indented: text TEXT, call ID TOOL ARGUMENTS, broken ID TOOL WHY
-//	failed TEXT
+//	reply [@REQUEST]           and indented: text TEXT, call ID TOOL ARGUMENTS, broken ID TOOL WHY, usage {JSON}
+//	context N                  context_tokens of the runs that follow
+//	failed TEXT | overflow LIMIT TEXT | summarised TEXT
 //	launched JOB | launch-failed JOB TEXT
 //	print JOB [Nx] "QUOTED"
 //	exited JOB {JSON of the exit}
@@ -104,6 +105,7 @@ type player struct {
 	told   session.ContextSet
 	schema json.RawMessage
 	sent   int // messages that an earlier request carried
+	summed int // entries that a summary stood for then
 }
 
 func play(t testing.TB, script string) *player {
@@ -140,6 +142,8 @@ func (p *player) step(line string, more []string) {
 		}
 	case "limits":
 		p.parse(rest, &p.limits)
+	case "context":
+		p.told.ContextTokens, _ = strconv.ParseInt(rest, 10, 64)
 	case "tools":
 		p.told.Tools = json.RawMessage(rest)
 	case "schema":
@@ -266,6 +270,11 @@ func (p *player) input(verb, rest string, more []string) session.Input {
 		return in
 	case "failed":
 		return session.ModelFailed{Request: w.request, Text: rest}
+	case "overflow":
+		limit, _ := strconv.ParseInt(first, 10, 64)
+		return session.ModelFailed{Request: w.request, Text: text, Overflow: true, Limit: limit}
+	case "summarised":
+		return session.Summarised{Request: w.request, Text: rest, Model: "x", Usage: transcript.Usage{Input: 7, Output: 3}}
 	case "launched":
 		n := len(w.jobs)
 		return session.Launched{Job: p.job(first), Launch: job.Launch{PID: 1000 + n, StartTicks: uint64(n), BootID: "boot"}}
@@ -326,6 +335,10 @@ func (p *player) reply(rest string, more []string) session.Input {
 			in.Reply.Text = m
 			continue
 		}
+		if kind == "usage" {
+			p.parse(m, &in.Reply.Usage)
+			continue
+		}
 		in.Reply.Finish = "tool_calls"
 		call, m, _ := strings.Cut(m, " ")
 		name, args, _ := strings.Cut(m, " ")
@@ -377,7 +390,12 @@ func (p *player) tell(d tree.Decision, refusal *fault.Error) {
 
 // tellRequest writes the messages that the request adds to the one before.
 func (p *player) tellRequest() {
-	all := messages(p.w.session().Transcript.Entries)
+	s := p.w.session()
+	all := messages(s.Transcript.Entries)
+	if n := s.Transcript.Summed(); n != p.summed { // from here on it is told otherwise
+		p.summed, p.sent = n, 0
+		fmt.Fprintf(&p.out, "      a summary stands for %d of %d entries\n", n, len(s.Transcript.Entries))
+	}
 	for _, m := range all[p.sent:] {
 		who := m.Role
 		if m.Role == model.RoleTool {

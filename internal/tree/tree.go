@@ -128,6 +128,7 @@ func (t *State) kin(s id.Session) session.Kin {
 	k.Shells = func() int64 { return t.shellsBeside(s) }
 	k.Watched = func() bool { return t.watched(s) }
 	k.Working = func() bool { return t.awaits(s) }
+	k.Delegates = func() []string { return t.delegateLines(s) }
 	if s == t.Root {
 		k.Working = t.working
 		k.Open = func() bool { return t.Delegates.Closing() || t.unsettled() }

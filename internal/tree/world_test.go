@@ -179,6 +179,8 @@ func (w *world) perform(e effect.Effect) {
 	case effect.CallModel:
 		w.request, w.asked = e.Request, true
 		w.checkRequest()
+	case effect.Summarise:
+		w.request = e.Request
 	case effect.SetTimer:
 		w.timers = slices.DeleteFunc(w.timers, func(x timer) bool { return x.key == e.Key })
 		w.timers = append(w.timers, timer{e.Key, w.now.Add(e.After)})
@@ -197,7 +199,7 @@ func (w *world) checkRequest() {
 
 func messages(entries []transcript.Entry) []model.Message {
 	var out []model.Message
-	for _, e := range entries {
+	for _, e := range transcript.Context(entries) {
 		m := model.Message{Role: model.RoleUser, Text: e.Text}
 		switch e.Role {
 		case transcript.Assistant:
@@ -279,6 +281,10 @@ func (w *world) finish() {
 		r := w.request
 		w.request = 0
 		w.now = w.now.Add(time.Second)
+		if w.session().Turn.Compacting != nil {
+			w.decide(session.Summarised{Request: r, Text: "done so far"})
+			continue
+		}
 		w.decide(session.Replied{Request: r, Reply: transcript.AssistantSaid{Text: "done", Finish: "stop"}})
 	}
 }
