@@ -136,8 +136,11 @@ func (c Conversation) blocks(e transcript.Entry) []block {
 		if c.Delegate != "" {
 			who = "Owner"
 		}
-		if e.Note {
+		switch {
+		case e.Note:
 			who = "Evener"
+		case c.Delegate != "" && strings.HasPrefix(e.Text, session.FromParent):
+			who = "From parent"
 		}
 		return []block{{head: who, body: e.Text, said: true}}
 	case transcript.Summary:

@@ -202,6 +202,9 @@ func line(r Row, preview int) string {
 		fmt.Fprintf(&b, " exit_code=%d", *r.ExitCode)
 	}
 	fmt.Fprintf(&b, " total_bytes=%d last_activity=%s%s", r.TotalBytes, r.LastActivity, r.Words())
+	if r.ParentJob != "" {
+		fmt.Fprintf(&b, " parent_job_id=%s", r.ParentJob)
+	}
 	what := r.Description
 	if what == "" {
 		what = r.Command

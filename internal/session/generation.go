@@ -88,8 +88,8 @@ func (w *work) lostGeneration(in Begin) {
 	w.signal(RunOver{})
 }
 
-// fromParent stands before a message that reaches a running delegate.
-const fromParent = "Message from your parent agent:\n"
+// FromParent stands before a message that reaches a running delegate.
+const FromParent = "Message from your parent agent:\n"
 
 // message takes the owner's word to a running generation. It is on disk before
 // the owner hears so, and at least one further request carries it.

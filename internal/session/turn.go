@@ -67,7 +67,7 @@ func (w *work) send() {
 // carryMessages brings the owner's words that wait into the conversation.
 func (w *work) carryMessages() {
 	for _, m := range slices.Clone(w.s.Messages) {
-		w.emit(transcript.UserSaid{Turn: w.s.Turn.N, Text: fromParent + m.Text, Message: m.Message})
+		w.emit(transcript.UserSaid{Turn: w.s.Turn.N, Text: FromParent + m.Text, Message: m.Message})
 	}
 }
 
