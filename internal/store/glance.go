@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"os"
 
 	"evener/internal/id"
@@ -17,12 +18,7 @@ const headBytes = 1 << 20
 // and jobs are zero then, the outcome is open, and the last activity is when the
 // journal was last written. A session without a first decision has no id.
 func (h Home) Glance(s id.Session) (Meta, error) {
-	f, err := os.Open(h.Journal(s))
-	if err != nil {
-		return Meta{}, err
-	}
-	info, err := f.Stat()
-	f.Close() // nothing was written to it
+	info, err := readable(h.Journal(s))
 	if err != nil {
 		return Meta{}, err
 	}
@@ -37,6 +33,23 @@ func (h Home) Glance(s id.Session) (Meta, error) {
 	}
 	m.Turns, m.Jobs, m.Outcome, m.Archived, m.Last, m.JournalSize = 0, 0, "open", false, info.ModTime().UTC(), info.Size()
 	return m, nil
+}
+
+// readable looks whether a journal can be opened, without reading it. What is no
+// file is not opened at all: a pipe would wait for who writes to it.
+func readable(path string) (os.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: it is no regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return info, f.Close()
 }
 
 // head derives what it can of a summary from the beginning of a journal.
