@@ -274,7 +274,7 @@ func around(s, want string) (string, bool) {
 // mayHold tells from the JSON of an entry that it cannot hold a folded text: by
 // the longest part of it that JSON writes as it is. A text without one is looked
 // for everywhere.
-func mayHold(want string) func([]byte) bool {
+func mayHold(want string) func(store.Words) bool {
 	part := []byte{}
 	for s := range strings.FieldsFuncSeq(want, func(r rune) bool {
 		return r < ' ' || r >= 0x7f || strings.ContainsRune(`"\<>&/`, r)
@@ -287,8 +287,11 @@ func mayHold(want string) func([]byte) bool {
 		return nil
 	}
 	var low []byte
-	return func(data []byte) bool {
-		low = append(low[:0], data...)
+	return func(w store.Words) bool {
+		if w.Aside || w.Inherited() { // of which a result is in the turn of its call, so that is read, too
+			return true
+		}
+		low = append(low[:0], w.JSON...)
 		for i, c := range low {
 			if 'A' <= c && c <= 'Z' {
 				low[i] = c + 'a' - 'A'

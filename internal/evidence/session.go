@@ -65,7 +65,8 @@ func (r Reader) ReadConversation(c Conversation, a session.ReadTranscriptCall) (
 }
 
 // ReadSession does so for any session, found as job refs find theirs. Its journal
-// is read through, and only what is shown of it is kept.
+// is read through, and only what is shown of it is kept: a first time to learn which
+// turns that may be, a second time for their words.
 func (r Reader) ReadSession(ctx context.Context, s id.Session, a session.ReadTranscriptCall) ([]byte, *fault.Error) {
 	missing := fault.New(fault.TargetNotFound, "read_transcript: no session %s", s)
 	home, refusal := r.homeOf(s, fmt.Sprintf("session %s", s), missing)
@@ -76,17 +77,26 @@ func (r Reader) ReadSession(ctx context.Context, s id.Session, a session.ReadTra
 	if refusal != nil {
 		return nil, refusal
 	}
-	t, err := home.Converse(ctx, s, nil, func(t *store.Talk, e transcript.Entry, turn int64) error {
+	tally := tally{picked: g.picked, room: r.MaxChars}
+	t, err := home.Converse(ctx, s, tally.count, func(*store.Talk, transcript.Entry, int64) error { return nil })
+	if err != nil {
+		return nil, unread(s, err)
+	}
+	t, err = home.Converse(ctx, s, tally.shown(t.Turns), func(t *store.Talk, e transcript.Entry, turn int64) error {
 		g.add(Conversation{Talk: *t}, e, turn)
 		return nil
 	})
 	switch {
 	case err != nil:
-		return nil, fault.New(fault.TargetNotFound, "read_transcript: the record of session %s cannot be read: %v", s, err)
+		return nil, unread(s, err)
 	case t.Session == "": // made, but nothing was recorded yet
 		return nil, missing
 	}
 	return r.view(Conversation{Talk: t}, g, a)
+}
+
+func unread(s id.Session, err error) *fault.Error {
+	return fault.New(fault.TargetNotFound, "read_transcript: the record of session %s cannot be read: %v", s, err)
 }
 
 func (r Reader) gather(a session.ReadTranscriptCall) (*gathering, *fault.Error) {

@@ -1,12 +1,14 @@
 package evidence
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
 
 	"evener/internal/fault"
 	"evener/internal/session"
+	"evener/internal/store"
 	"evener/internal/transcript"
 )
 
@@ -99,6 +101,67 @@ func (g *gathering) turnFor(n int64) *turn {
 	t := newTurn(n, g.room, g.expand)
 	g.turns, g.size = append(g.turns, t), g.size+t.size
 	return t
+}
+
+// tally estimates what the texts of a conversation take that is about to be read,
+// so that what cannot be shown need not be.
+type tally struct {
+	picked
+	room  int
+	turns [][2]int64 // the latest that may have room, in order: number, and what it takes at least
+	size  int64      // what all of these take
+}
+
+// count looks at an entry and wants none. Of the newest turns as many are kept as
+// may have room.
+func (t *tally) count(w store.Words) bool {
+	if !t.newest || w.Inherited() || w.Kind == "transcript.assistant" { // which may be nothing to show
+		return false
+	}
+	if n := len(t.turns); n == 0 || t.turns[n-1][0] != w.Turn {
+		t.turns = append(t.turns, [2]int64{w.Turn, 0})
+	}
+	n := takes(w)
+	t.turns[len(t.turns)-1][1] += n
+	t.size += n
+	for t.size-t.turns[0][1] > int64(t.room) {
+		t.size -= t.turns[0][1]
+		t.turns = t.turns[1:]
+	}
+	return false
+}
+
+// takes is what a text takes at least where it is shown as any is, in characters:
+// its heading and fence, and of what it says so much as its JSON must come from. Of a
+// result that has a text beside its data it is not known how long that is.
+func takes(w store.Words) int64 {
+	const block, escape = 16, 6 // the most that JSON makes of a character
+	before, said, ok := bytes.Cut(w.JSON, []byte(`"data":`))
+	if w.Kind == "transcript.user" {
+		_, said, ok = bytes.Cut(w.JSON, []byte(`"text":"`))
+		said, _, _ = bytes.Cut(said, []byte(`","`)) // within a text quotes have a backslash
+	}
+	if !ok || bytes.Contains(before, []byte(`"text":"`)) && w.Kind != "transcript.user" {
+		return block
+	}
+	return block + int64(min(max(0, len(said)-8)/escape, usual.other))
+}
+
+// shown tells the entries that may be shown of a conversation of so many turns;
+// it may have become longer meanwhile.
+func (t *tally) shown(turns int64) func(store.Words) bool {
+	from, to := t.from, t.to
+	if t.newest {
+		if t.last > 0 {
+			from = max(from, turns-t.last+1)
+		}
+		if len(t.turns) > 0 && t.size > int64(t.room) {
+			from = max(from, t.turns[0][0])
+		}
+	}
+	return func(w store.Words) bool {
+		return w.Inherited() || from <= w.Turn && (to == 0 || w.Turn <= to)
+	}
 }
 
 // window is the part of a conversation that has room.

@@ -22,14 +22,25 @@ type Talk struct {
 	Turns    int64  // begun, those of another session counted that it began with
 }
 
+// Words is an entry before it is read. The text of notices is none: that is at hand.
+type Words struct {
+	Kind  string // of its event
+	Turn  int64  // of an entry of the session's own
+	JSON  []byte
+	Aside bool // JSON only names the file in which the entry stands
+}
+
+// Inherited: another session said it, in a turn that the entry itself tells.
+func (w Words) Inherited() bool { return w.Kind == "transcript.inherited" }
+
 // ErrEnough ends a reading early. Who visits returns it, and nobody else sees it.
 var ErrEnough = errors.New("enough was read")
 
 // Converse reads the conversation of a session from its journal, entry by entry
 // with the turn of each. Memory does not grow with it, and nothing else of the
-// session is folded. Where wants is given, an entry of the session's own is read
-// only when wants likes the JSON of its event.
-func (h Home) Converse(ctx context.Context, s id.Session, wants func([]byte) bool, visit func(*Talk, transcript.Entry, int64) error) (Talk, error) {
+// session is folded. Where wants is given, an entry is read only when wants likes
+// it as it stands. visit is also told what is known so far beside the entries.
+func (h Home) Converse(ctx context.Context, s id.Session, wants func(Words) bool, visit func(*Talk, transcript.Entry, int64) error) (Talk, error) {
 	t := &talking{home: h, session: s, owed: attention.New(), turn: 1, wants: wants, visit: visit}
 	err := t.all(ctx)
 	return t.Talk, noErr(err, ErrEnough)
@@ -42,7 +53,7 @@ type talking struct {
 	session id.Session
 	owed    attention.State // for the text of notices
 	turn    int64           // of the latest entry
-	wants   func([]byte) bool
+	wants   func(Words) bool
 	visit   func(*Talk, transcript.Entry, int64) error
 }
 
@@ -77,13 +88,13 @@ type part int
 
 const (
 	nothing part = iota // its kind alone is looked at
-	words               // an entry of the session's own
+	words               // an entry
 	course              // what else makes the conversation, or is told of it
 )
 
 var parts = map[string]part{
 	"transcript.user": words, "transcript.assistant": words, "transcript.result": words, "transcript.compacted": words,
-	"transcript.inherited": course, "turn.started": course, "turn.requested": course,
+	"transcript.inherited": words, "turn.started": course, "turn.requested": course,
 	"attention.armed": course, "attention.delegate_armed": course, "attention.watch_armed": course, "attention.consumed": course,
 	"attention.discarded": course, "attention.settled_inline": course,
 	"session.created": course, "session.forked": course, "session.context_set": course, "run.started": course, "run.ended": course,
@@ -94,7 +105,7 @@ func (t *talking) read(kind string, data []byte) error {
 	switch {
 	case p == nothing && kinds[kind] == nil:
 		return unknownKind(kind)
-	case p == nothing, p == words && t.wants != nil && !bytes.HasPrefix(data, asidePrefix) && !t.wants(data):
+	case p == nothing, p == words && t.wants != nil && !t.wants(Words{kind, max(1, t.Turns), data, bytes.HasPrefix(data, asidePrefix)}):
 		return nil
 	}
 	ev, err := decode(t.home, t.session, kind, data)

@@ -54,8 +54,8 @@ func TestConverse(t *testing.T) {
 		if talk.Session != who || talk.Turns != state.Turns || who == sourceID && (talk.Model != "a/b" || talk.Run != string(session.RunAnswered)) {
 			t.Errorf("%+v", talk)
 		}
-		// What is passed over takes no turn away, and what stands aside is looked at always.
-		_, err = k.home.Converse(t.Context(), who, func([]byte) bool { return false }, func(_ *Talk, e transcript.Entry, turn int64) error {
+		// What is passed over takes no turn away.
+		_, err = k.home.Converse(t.Context(), who, func(w Words) bool { return w.Aside && w.Turn == 1 }, func(_ *Talk, e transcript.Entry, turn int64) error {
 			if some = append(some, e); e.Role == transcript.Tool {
 				found = append(found, turn)
 			}
