@@ -61,6 +61,7 @@ func TestOccurrences(t *testing.T) {
 		{"broken bytes", "x.y", []string{"x\xffy x\xc3", "\xa9y"}, []string{"0:x\xffy", "4:xéy"}},
 		{"the rest of a quote", `\QA.B`, []string{"AxB A.B"}, []string{"4:A.B"}},
 		{"no edge inside a line", "^b$", []string{strings.Repeat("a\n", 2047) + "bx\nb\n"}, []string{"4097:b"}},
+		{"beyond the Window it is still one", "x+", []string{strings.Repeat("x", 5000), strings.Repeat("x", 9000) + "-x"}, []string{"0:" + strings.Repeat("x", 4096), "14001:x"}},
 		{"alternatives stay inside", "a|b$", []string{"ab\n"}, []string{"0:a", "1:b"}},
 	} {
 		if got, _ := run(t, c.pattern, c.pieces...); !slices.Equal(got, c.want) {

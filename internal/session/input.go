@@ -326,6 +326,8 @@ type Kin struct {
 	Shells func() int64
 	// Delegates says in a line each which delegates the session has; nil: it has none.
 	Delegates func() []string
+	// Jobs lists the handed-off commands that run below the root, which is asked alone.
+	Jobs func() []*job.State
 }
 
 type ask func() bool

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,10 @@ import (
 func (w *work) next(tell bool) {
 	s := w.s
 	jobs := s.running()
+	all := jobs
+	if w.facts.Kin.Jobs != nil && s.awaiting() { // what a delegate started to wait for counts like the session's own
+		all = slices.Concat(jobs, w.facts.Kin.Jobs())
+	}
 	switch {
 	case w.err != nil || s.Run.Ending != "":
 	case s.Run.Mode == Delegated:
@@ -29,8 +34,8 @@ func (w *work) next(tell bool) {
 		w.startTurn(NotificationTurn, transcript.UserSaid{})
 	case s.outlives():
 	case tell && w.facts.Kin.Working.yes(): // the tree says when it has come to rest
-	case len(jobs) > 0 && s.awaiting():
-		w.await(jobs)
+	case len(all) > 0 && s.awaiting():
+		w.await(all)
 	case tell && len(jobs) > 0 && !s.Run.Announced:
 		w.startTurn(AnnouncementTurn, transcript.UserSaid{Note: true, Text: s.stillRunning(jobs)})
 	case s.Run.Mode == OneShot && (s.Run.LastTurn.ill() || s.Run.LastTurn == TurnInterrupted):
@@ -45,7 +50,9 @@ func (s *State) outlives() bool {
 	return s.Run.Mode == Living && !s.Run.InputEnded || s.Run.Mode == Delegated && !s.Run.Exits
 }
 
-// running lists the handed-off jobs that have not ended.
+// Running lists the handed-off jobs that have not ended.
+func (s *State) Running() []*job.State { return s.running() }
+
 func (s *State) running() []*job.State {
 	var out []*job.State
 	for _, x := range s.Live() {

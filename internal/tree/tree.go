@@ -132,6 +132,7 @@ func (t *State) kin(s id.Session) session.Kin {
 	if s == t.Root {
 		k.Working = t.working
 		k.Open = func() bool { return t.Delegates.Closing() || t.unsettled() }
+		k.Jobs = t.jobsBelow
 	}
 	return k
 }
@@ -155,6 +156,16 @@ func (t *State) shellsBeside(s id.Session) int64 {
 		}
 	}
 	return int64(n)
+}
+
+// jobsBelow lists the handed-off commands of all delegates that have not ended.
+func (t *State) jobsBelow() (jobs []*job.State) {
+	for d := range t.Delegates.All {
+		if s := t.Sessions[d.Session]; s != nil {
+			jobs = append(jobs, s.Running()...)
+		}
+	}
+	return jobs
 }
 
 // working reports whether anything below the root runs, is owed, or waits to be

@@ -18,11 +18,22 @@ func (w *work) grantWatch(s id.Session, c transcript.Call, a session.WatchCall) 
 	g, err := w.t.watchSource(s, a.Source)
 	g.Call, g.Refused = c.ID, err
 	if err == nil {
-		for x := range w.t.watchers(g.Manager) {
-			g.Held += w.t.Sessions[x].Watches.HeldOn(g.Manager)
-		}
+		g.Held = w.t.heldBeside(s, g.Manager)
 	}
 	w.tell(s, g)
+}
+
+// heldBeside counts what others than a session watch of a manager's, itself too.
+func (t *State) heldBeside(s, manager id.Session) (n int) {
+	for x := range t.watchers(manager) {
+		if x != s {
+			n += t.Sessions[x].Watches.HeldOn(manager)
+		}
+	}
+	if manager != s {
+		n += t.Sessions[manager].Watches.HeldOn(manager)
+	}
+	return n
 }
 
 func (t *State) watchSource(s id.Session, source string) (session.WatchGranted, *fault.Error) {

@@ -173,6 +173,7 @@ func TestFrames(t *testing.T) {
 		"tick":      w.Frame("d", 0, OfTick(Config{AfterS: 60}, 1), 0),
 		"terminal":  w.Frame("d", 0, OfTerminal("failed", evil), 0),
 		"spent":     w.EndFrame(BudgetExhausted),
+		"stopped":   w.EndFrame(ManagerClosed),
 		"lost":      w.EndFrame(RuntimeLost),
 		"rearmed":   w.RearmedFrame(),
 		"runaway":   w.DropFrame(9),
@@ -245,6 +246,14 @@ func TestFold(t *testing.T) {
 	apply(Fired{Watch: "watch_1", Class: Progress, Delivery: w.NextDelivery(), Count: 3})
 	if got := fmt.Sprint(w.Fires, w.Deliveries, w.Frames, w.Owes(Match).Count, w.Due.Sub(at)); got != "5 2 3 5 59s" {
 		t.Errorf("fires, deliveries, frames, owed, due: %s", got)
+	}
+	// A chain that was dropped is told once; what fires afterwards begins the next one.
+	apply(Dropped{Watch: "watch_1", Depth: 9})
+	if !w.Runaway {
+		t.Error("a drop is not remembered")
+	}
+	if apply(Fired{Watch: "watch_1", Class: Happened, Delivery: w.NextDelivery(), Count: 1}); w.Runaway {
+		t.Error("a frame that was delivered does not end the chain")
 	}
 	apply(Ended{Watch: "watch_1", Reason: Cleared})
 	refused(Ended{Watch: "watch_1", Reason: Cleared})
