@@ -30,11 +30,16 @@ func replayed(e *testscript.Env) {
 		if _, err := store.Load(h, s, 0); err != nil {
 			return nil
 		}
+		v := &audit.Verified{}
+		if v.Tree(h, s); v.Damaged() {
+			text, _ := json.MarshalIndent(v.Findings, "", " ") // plain values always encode
+			e.T().Fatal("a session does not verify:", string(text))
+		}
 		r, err := audit.Replay(h, s, rules)
 		if err != nil {
 			return err
 		}
-		if r.Diff != nil && r.Lost == 0 {
+		if r.Diff != nil && !r.Repaired {
 			text, _ := json.MarshalIndent(r.Diff, "", " ") // plain values always encode
 			e.T().Fatal("a decision comes out otherwise:", string(text))
 		}

@@ -1,5 +1,6 @@
-// Package audit proves what the journals of a tree say: that each decision
-// follows from its cause (Replay).
+// Package audit proves what the files of a tree say: that they are whole and keep
+// what they promise one another (Verified), and that each decision follows from
+// its cause (Replay). It writes nothing.
 package audit
 
 import (
@@ -57,7 +58,7 @@ type Difference struct {
 type Replayed struct {
 	Decisions int64       `json:"decisions"` // that were made again
 	Versions  []string    `json:"versions"`  // of the program, that wrote the journals
-	Lost      int64       `json:"lost"`      // lines that a repair could not keep; what builds on them comes out otherwise
+	Repaired  bool        `json:"repaired"`  // a journal is a repaired copy: what builds on a line that it lacks comes out otherwise
 	Diff      *Difference `json:"difference"`
 }
 
@@ -111,20 +112,22 @@ func takeBack(h store.Home, t *tree.State, l store.Line) error {
 }
 
 // own notes what a journal says of itself: the version of the program that
-// opened it, and that lines are lost.
+// opened it, and that it is a repaired copy.
 func (o *Replayed) own(l store.Line) {
 	for kind, data := range l.Events() {
-		if kind == "journal.lost" {
-			o.Lost++
+		var says struct {
+			Version  string          `json:"version"`
+			Salvaged json.RawMessage `json:"salvaged"`
 		}
-		var opened struct {
-			Version string `json:"version"`
-		}
-		if kind != "journal.opened" || json.Unmarshal(data, &opened) != nil || opened.Version == "" {
+		if json.Unmarshal(data, &says) != nil {
 			continue
 		}
-		if !slices.Contains(o.Versions, opened.Version) {
-			o.Versions = append(o.Versions, opened.Version)
+		o.Repaired = o.Repaired || says.Salvaged != nil
+		if kind != "journal.opened" || says.Version == "" {
+			continue
+		}
+		if !slices.Contains(o.Versions, says.Version) {
+			o.Versions = append(o.Versions, says.Version)
 		}
 	}
 }

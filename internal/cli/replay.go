@@ -24,7 +24,7 @@ func init() { replayCommand.run = runReplay }
 func runReplay(e *env, args []string) int {
 	fs := e.flags(replayCommand)
 	set := e.stateFlags(fs)
-	asJSON := fs.Bool("json", false, "one JSON object: decisions, versions, difference")
+	asJSON := fs.Bool("json", false, "one JSON object: decisions, versions, repaired, difference")
 	rest, status, ok := e.parse(replayCommand, fs, args)
 	if !ok {
 		return status
@@ -60,8 +60,8 @@ func runReplay(e *env, args []string) int {
 			fmt.Fprintf(e.out, "written by version %s, replayed by the rules of %s\n", v, version)
 		}
 	}
-	if r.Lost > 0 {
-		fmt.Fprintf(e.out, "%d lines are lost, which a repair left out; what builds on them comes out otherwise\n", r.Lost)
+	if r.Repaired {
+		fmt.Fprintln(e.out, "a journal is a repaired copy; what builds on a line that it lacks comes out otherwise")
 	}
 	if r.Diff == nil {
 		fmt.Fprintf(e.out, "no difference: %d decisions of %s come out as recorded\n", r.Decisions, root)

@@ -1,108 +1,120 @@
 package cli
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 
-	"evener/internal/fault"
+	"evener/internal/audit"
 	"evener/internal/id"
 	"evener/internal/store"
-	"evener/journal"
 )
 
 var verifyCommand = command{
-	name: "verify", args: "[SESSION|FOLDER|FILE...]", summary: "checks journals: framing, closing hashes, fold",
-	help: "Without arguments every session of the state folder is checked. Nothing is changed.\n\n" +
-		"Exit status: 0 clean (a torn tail, which a crash leaves, is noted), 1 damage, 2 wrong usage.",
+	name: "verify", args: "[--json] [--expect SHA256] [SESSION|FOLDER|FILE...]", summary: "checks journals, and what they promise each other and the files beside them",
+	help: "Of each journal: numbers, checksums and closing hashes, and that it folds. Of a tree: that each report that a delegate owes has\n" +
+		"arrived once, is on its way or was dropped; that each delegate has its conversation and each kept job its output; that decisions are numbered\n" +
+		"once, that no journal is shorter than a restart found it, and that summaries say what journals say. Everything wrong is\n" +
+		"told, with its place, not the first thing alone. A note tells what the next resume settles. Nothing is changed.\n\n" +
+		"Without arguments every session of the state folder is checked; FOLDER is that of a session, or a state folder.\n" +
+		"--expect takes a closing hash that was kept (--json shows the latest of each journal): nothing before it was rewritten since.\n" +
+		"Whole lines missing at the very end leave no trace but an open debt in another journal, or a hash that was kept; of a job's\n" +
+		"output only the size is on record.\n\n" +
+		"Exit status: 0 clean, 1 damage, 2 wrong usage.",
 }
 
 func init() { verifyCommand.run = runVerify }
 
+var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
 func runVerify(e *env, args []string) int {
 	fs := e.flags(verifyCommand)
 	set := e.stateFlags(fs)
+	asJSON := fs.Bool("json", false, "one JSON object: journals and findings")
+	expect := fs.String("expect", "", "a closing hash that one of the journals must have")
 	rest, status, ok := e.parse(verifyCommand, fs, args)
 	if !ok {
 		return status
+	}
+	if *expect != "" && !hashForm.MatchString(*expect) {
+		return e.fail(exitUsage, "", "verify: --expect takes a SHA-256 in hex, 64 digits; got %q", *expect)
 	}
 	home, _, err := e.home(set)
 	if err != nil {
 		return e.failLoad(err)
 	}
-	var paths []string
+	v := &audit.Verified{Journals: []audit.Journal{}, Findings: []audit.Finding{}}
 	if len(rest) == 0 {
-		ids, err := home.IDs()
-		if err != nil {
+		if err := v.Folder(home); err != nil {
 			return e.failState(err)
-		}
-		for _, s := range ids {
-			if !begun(home, s) {
-				continue
-			}
-			paths = append(paths, home.Journal(s))
-			if d := home.Delegates(s); isFile(d) {
-				paths = append(paths, d)
-			}
 		}
 	}
 	for _, a := range rest {
-		list, bad := journalPaths(home, a)
-		if bad != "" {
+		if bad := verifyArg(v, home, a); bad != "" {
 			return e.fail(exitUsage, "", "%s", bad)
 		}
-		paths = append(paths, list...)
+	}
+	if *expect != "" {
+		v.Expect(*expect)
 	}
 	status = exitOK
-	said := map[string]bool{} // damage of one journal keeps those of its tree from being folded too
-	for _, p := range paths {
-		if !e.verify(p, said) {
-			status = exitNoReport
-		}
+	if v.Damaged() {
+		status = exitNoReport
 	}
+	if *asJSON {
+		if err := json.NewEncoder(e.out).Encode(v); err != nil {
+			return e.fail(exitState, "", "write: %v", err)
+		}
+		return status
+	}
+	e.tellVerified(v)
 	return status
 }
 
-// begun tells a session from a folder that a process was making when it was
-// killed: a lock at most, and an id that nobody has heard of. Without its
-// journal, a folder that holds more has lost it.
-func begun(h store.Home, s id.Session) bool {
-	entries, err := os.ReadDir(h.Dir(s))
-	if err != nil {
-		return true // reading the journal says what is wrong
-	}
-	for _, e := range entries {
-		if e.Name() != "lock" && !strings.HasPrefix(e.Name(), ".") {
-			return true
-		}
-	}
-	return false
-}
-
-// journalPaths finds the journals that an argument means: of a session its own,
-// and that of its delegates if it has one.
-func journalPaths(h store.Home, arg string) (paths []string, bad string) {
+// verifyArg checks what an argument means; bad says why it means nothing.
+func verifyArg(v *audit.Verified, h store.Home, arg string) (bad string) {
 	dir := arg
 	if s, ok := id.ParseSession(arg); ok && h.Has(s) {
 		dir = h.Dir(s)
+	} else if d, ok := id.ParseDelegate(arg); ok && h.Has(d.Session()) {
+		dir = h.Dir(d.Session())
 	}
 	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("verify: no session, folder or file %q", arg)
+	case info.IsDir():
+		return verifyFolder(v, dir)
+	case !info.Mode().IsRegular(): // a read of it could wait, or never end
+		return fmt.Sprintf("verify: %s is no regular file", arg)
+	}
+	v.Journal(arg)
+	return ""
+}
+
+// verifyFolder checks a session with its tree where it is a root, or a state folder.
+func verifyFolder(v *audit.Verified, dir string) (bad string) {
+	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, fmt.Sprintf("verify: no session, folder or file %q", arg)
+		return fmt.Sprintf("verify: %v", err)
 	}
-	if info.Mode().IsRegular() {
-		return []string{arg}, ""
+	if s, ok := id.ParseSession(filepath.Base(dir)); ok {
+		v.Session(store.Home{Sessions: filepath.Dir(dir)}, s)
+		return ""
 	}
-	if !info.IsDir() { // a read of it could wait, or never end
-		return nil, fmt.Sprintf("verify: %s is no regular file", arg)
+	h := store.Home{Sessions: dir}
+	if sub := filepath.Join(dir, "sessions"); isFile(sub) {
+		h.Sessions = sub
 	}
-	paths = []string{filepath.Join(dir, "session.jsonl")}
-	if d := filepath.Join(dir, "delegates.jsonl"); isFile(d) {
-		paths = append(paths, d)
+	if ids, err := h.IDs(); err != nil || len(ids) == 0 {
+		return fmt.Sprintf("verify: there are no sessions in %s", dir)
 	}
-	return paths, ""
+	if err := v.Folder(h); err != nil {
+		return fmt.Sprintf("verify: %v", err)
+	}
+	return ""
 }
 
 func isFile(path string) bool {
@@ -110,55 +122,32 @@ func isFile(path string) bool {
 	return err == nil
 }
 
-// verify checks one journal and says what it found, each damage once. It reports
-// whether the journal is clean.
-func (e *env) verify(path string, said map[string]bool) bool {
-	r, err := journal.Verify(path)
-	if err == nil {
-		err = folds(path)
-	}
-	if err == nil && r.Damage != nil {
-		err = r.Damage
-	}
-	if err != nil {
-		if said[err.Error()] {
-			return false
+// tellVerified says of each journal that it is clean, what to know of it, and what is wrong.
+func (e *env) tellVerified(v *audit.Verified) {
+	damaged, notes := map[string]bool{}, map[string]string{}
+	for _, f := range v.Findings {
+		damaged[f.Path] = damaged[f.Path] || !f.Note
+		if f.Note {
+			notes[f.Path] += ", " + f.Text
 		}
-		said[err.Error()] = true
 	}
-	refused, old := errors.AsType[*fault.Error](err) // rows of an older program: nothing to repair
-	switch {
-	case old:
-		e.fail(exitNoReport, "", "%v", refused)
-		return false
-	case err != nil:
-		hint := ""
-		_, damaged := errors.AsType[*journal.CorruptError](err)
-		if _, folds := errors.AsType[*store.FoldError](err); damaged || folds {
-			hint = "evener repair makes a repaired copy and says what is lost"
+	said := map[string]bool{}
+	for _, j := range v.Journals {
+		if said[j.Path] = true; !damaged[j.Path] {
+			fmt.Fprintf(e.out, "ok %s: %d lines%s\n", j.Path, j.Lines, notes[j.Path])
 		}
-		e.fail(exitNoReport, hint, "%v", err)
-		return false
 	}
-	note := ""
-	if r.Torn != nil {
-		note = fmt.Sprintf(", a torn tail of %d bytes from byte %d (never acknowledged; the next resume cuts it)", r.Torn.Bytes, r.Torn.Offset)
+	hint := false
+	for _, f := range v.Findings {
+		switch {
+		case f.Note && (!said[f.Path] || damaged[f.Path]):
+			fmt.Fprintf(e.out, "note %s: %s\n", f.Path, f.Text)
+		case !f.Note:
+			hint = hint || f.Repairable
+			e.fail(exitNoReport, "", "%s", f.Text)
+		}
 	}
-	fmt.Fprintf(e.out, "ok %s: %d lines%s\n", path, r.Lines, note)
-	return true
-}
-
-// folds tells what keeps a session's journal, or the tree of a root, from being
-// folded; a journal elsewhere is checked as a file only.
-func folds(path string) error {
-	dir, err := filepath.Abs(filepath.Dir(path))
-	if err != nil {
-		return err
+	if hint {
+		e.hints("evener repair makes a repaired copy and says what is lost")
 	}
-	s, ok := id.ParseSession(filepath.Base(dir))
-	if name := filepath.Base(path); !ok || name != "session.jsonl" && name != "delegates.jsonl" {
-		return nil
-	}
-	_, err = store.Load(store.Home{Sessions: filepath.Dir(dir)}, s, 0)
-	return err
 }

@@ -55,7 +55,7 @@ func readable(path string) (os.FileInfo, error) {
 // head derives what it can of a summary from the beginning of a journal.
 func (h Home) head(s id.Session) (Meta, error) {
 	t := tree.New(s)
-	take := foldingFile(h, h.Journal(s), t, s)
+	take := foldingFile(h, h.Journal(s), t, s, unvisited)
 	for e, err := range journal.Read(h.Journal(s), journal.Pos{}) {
 		if err != nil {
 			return Meta{}, legacy(err)

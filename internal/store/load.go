@@ -33,7 +33,7 @@ func (e *FoldError) Unwrap() error { return e.Err }
 // foldingFile returns a visitor that folds the lines of one journal of a tree:
 // that of a session, or of "" that of its delegates. The file need not stand
 // where that journal belongs.
-func foldingFile(h Home, path string, t *tree.State, s id.Session) func(journal.Entry) error {
+func foldingFile(h Home, path string, t *tree.State, s id.Session, visit Visit) func(journal.Entry) error {
 	line := int64(0)
 	var born Lineage
 	var events []session.Event // used again for each line: the fold keeps the events, not the list
@@ -47,6 +47,7 @@ func foldingFile(h Home, path string, t *tree.State, s id.Session) func(journal.
 			if err != nil {
 				return &FoldError{path, line, e.Seq, e.Off, err}
 			}
+			visit(Line{s, path, line, e}, nil)
 			return nil
 		}
 		events = events[:0]
@@ -69,14 +70,26 @@ func foldingFile(h Home, path string, t *tree.State, s id.Session) func(journal.
 		if err != nil {
 			return &FoldError{path, line, e.Seq, e.Off, err}
 		}
+		visit(Line{s, path, line, e}, events)
 		return nil
 	}
 }
 
+// Visit is told each line of a tree, one journal after the other, once it is folded. Both
+// arguments are the visitor's until it returns. A journal's own lines have no events.
+type Visit func(l Line, events []session.Event)
+
+func unvisited(Line, []session.Event) {}
+
 // Load folds a tree from its files without writing anything. upTo limits the
 // fold to that step; 0 is no limit.
 func Load(h Home, root id.Session, upTo int64) (*tree.State, error) {
-	return load(h, root, nil, upTo)
+	return load(h, root, nil, upTo, unvisited)
+}
+
+// LoadVisited folds a whole tree as Load does.
+func LoadVisited(h Home, root id.Session, visit Visit) (*tree.State, error) {
+	return load(h, root, nil, 0, visit)
 }
 
 // LoadTree folds the whole tree that a session belongs to, as Load does; where its
@@ -91,36 +104,36 @@ func LoadTree(h Home, s id.Session) (*tree.State, error) {
 // LoadFiles folds a tree in which some journals stand, by their paths, as other
 // files that are to become them. Its errors name the files that were read.
 func LoadFiles(h Home, root id.Session, instead map[string]string) (*tree.State, error) {
-	return load(h, root, instead, 0)
+	return load(h, root, instead, 0, unvisited)
 }
 
 // LoadSession folds the journal of one session alone, without what stands below
 // it: damage there is none of its conversation.
 func LoadSession(h Home, s id.Session) (*session.State, error) {
 	t := tree.New(s)
-	if err := fold(h, t, s, h.Journal(s), 0); err != nil {
+	if err := fold(h, t, s, h.Journal(s), 0, unvisited); err != nil {
 		return nil, err
 	}
 	return t.Session(), nil
 }
 
-func load(h Home, root id.Session, instead map[string]string, upTo int64) (*tree.State, error) {
+func load(h Home, root id.Session, instead map[string]string, upTo int64, visit Visit) (*tree.State, error) {
 	at := func(path string) string { return cmp.Or(instead[path], path) }
 	t := tree.New(root)
-	if err := fold(h, t, root, at(h.Journal(root)), upTo); err != nil {
+	if err := fold(h, t, root, at(h.Journal(root)), upTo, visit); err != nil {
 		return nil, err
 	}
 	if !exists(h.Delegates(root)) {
 		return t, nil
 	}
-	if err := fold(h, t, "", at(h.Delegates(root)), upTo); err != nil {
+	if err := fold(h, t, "", at(h.Delegates(root)), upTo, visit); err != nil {
 		return nil, err
 	}
 	for d := range t.Delegates.All {
 		if !h.Has(d.Session) {
 			continue
 		}
-		if err := fold(h, t, d.Session, at(h.Journal(d.Session)), upTo); err != nil {
+		if err := fold(h, t, d.Session, at(h.Journal(d.Session)), upTo, visit); err != nil {
 			return nil, err
 		}
 	}
@@ -132,8 +145,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func fold(h Home, t *tree.State, s id.Session, path string, upTo int64) error {
-	take := foldingFile(h, path, t, s)
+func fold(h Home, t *tree.State, s id.Session, path string, upTo int64, visit Visit) error {
+	take := foldingFile(h, path, t, s, visit)
 	for e, err := range journal.Read(path, journal.Pos{}) {
 		if err != nil {
 			return legacy(err)

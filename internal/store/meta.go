@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
 
@@ -107,6 +108,19 @@ func (h Home) writeMeta(s *session.State, t *tree.State, by []id.Session) error 
 		return err
 	}
 	return os.Rename(draft, h.metaPath(s.ID))
+}
+
+// TrustsWrongly reports whether the summary of a session is one that listings take
+// for what the journal says, and is not. who observed it is not compared.
+func (h Home) TrustsWrongly(s *session.State, t *tree.State) bool {
+	info, err := os.Stat(h.Journal(s.ID))
+	m, ok := h.readMeta(s.ID)
+	if err != nil || !ok || m.JournalSize != info.Size() {
+		return false
+	}
+	want := metaOf(s, info.Size(), h.lineage(s, t))
+	m.ObservedBy = nil
+	return !reflect.DeepEqual(m, want)
 }
 
 func (h Home) readMeta(s id.Session) (Meta, bool) {

@@ -163,7 +163,7 @@ func (t *Tree) path(s id.Session) string {
 
 func (t *Tree) open(s id.Session) error {
 	path, o := t.path(s), t.options
-	o.Visit = foldingFile(t.Home, path, t.State, s)
+	o.Visit = foldingFile(t.Home, path, t.State, s, unvisited)
 	o.Tail = func(line []byte) error { return legacyRow(path+" ends with a line that", line) }
 	j, found, err := journal.Open(path, o)
 	if err != nil {
