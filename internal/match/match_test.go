@@ -62,6 +62,7 @@ func TestOccurrences(t *testing.T) {
 		{"the rest of a quote", `\QA.B`, []string{"AxB A.B"}, []string{"4:A.B"}},
 		{"no edge inside a line", "^b$", []string{strings.Repeat("a\n", 2047) + "bx\nb\n"}, []string{"4097:b"}},
 		{"beyond the Window it is still one", "x+", []string{strings.Repeat("x", 5000), strings.Repeat("x", 9000) + "-x"}, []string{"0:" + strings.Repeat("x", 4096), "14001:x"}},
+		{"what goes on behind the Window is the same", "x+E.*", []string{strings.Repeat("x", 4096), strings.Repeat("x", 10) + "ExExE"}, []string{"11:" + strings.Repeat("x", 4095) + "E"}},
 		{"alternatives stay inside", "a|b$", []string{"ab\n"}, []string{"0:a", "1:b"}},
 	} {
 		if got, _ := run(t, c.pattern, c.pieces...); !slices.Equal(got, c.want) {
