@@ -141,6 +141,9 @@ func (m *memory) ofSession(kind string) session.Input {
 		return args[session.LabelFork](m)
 	case "model.failed":
 		return args[session.ModelFailed](m)
+	case "model.named":
+		e, _ := first[session.Named](m)
+		return session.NameFound{Text: e.Name, Usage: e.Usage}
 	case "model.summarised":
 		in := args[session.Summarised](m)
 		if e, ok := first[transcript.Compacted](m); ok {

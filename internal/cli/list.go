@@ -78,7 +78,7 @@ func runSessions(e *env, args []string) int {
 		if s.OfDelegate() {
 			indent = "  "
 		}
-		rows.add(s.Title, "", indent+string(s.Session), s.Last.Local().Format("2006-01-02 15:04"), outcome)
+		rows.add(cmp.Or(s.Name, s.Title), "", indent+string(s.Session), s.Last.Local().Format("2006-01-02 15:04"), outcome)
 	}
 	return max(failed, e.print(&rows))
 }

@@ -192,7 +192,7 @@ func limits(c config.Config) session.Limits {
 		MaxConcurrentShells: c.MaxConcurrentShells, MaxSubagentDepth: c.MaxSubagentDepth, JobListChars: c.JobListChars, JobListLines: c.JobListLines,
 		MaxConcurrentDelegates: c.MaxConcurrentDelegates, AttentionDriveLimit: c.AttentionDriveLimit, AttentionDriveTimeoutMS: c.AttentionDriveTimeoutMS,
 		AttentionDrivePaceMS: c.AttentionDrivePaceMS, QuietWatchdogMS: c.QuietWatchdogMS,
-		MaxRetainedTerminal: c.MaxRetainedTerminal, IdleReleaseMS: c.IdleReleaseMS, RearmWatches: c.RearmWatches,
+		MaxRetainedTerminal: c.MaxRetainedTerminal, IdleReleaseMS: c.IdleReleaseMS, RearmWatches: c.RearmWatches, NameSessions: c.NameSessions,
 		RecentWatches: c.RecentWatches, WatchFrameChars: c.WatchFrameChars,
 		WaitJobsMS: c.WaitJobsMS,
 	}

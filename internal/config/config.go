@@ -67,6 +67,7 @@ type Config struct {
 	RecentWatches           int64
 	WatchFrameChars         int64
 	RearmWatches            bool
+	NameSessions            bool
 	QuietWatchdogMS         int64
 
 	origins map[string]Origin

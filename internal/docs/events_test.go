@@ -42,7 +42,7 @@ func everyEvent() map[string]reflect.Type {
 		{transcript.AssistantSaid{}, job.Intended{Job: "j", Mode: job.Background}},
 		{job.Started{Job: "j"}, transcript.Answered{Name: "shell"}},
 		{job.Finished{Job: "j", Kept: true}, attention.Armed{}, task.Seeded{}},
-		{session.CompactionStarted{}, session.CompactionFailed{}, transcript.Compacted{}},
+		{session.Named{}, session.CompactionStarted{}, session.CompactionFailed{}, transcript.Compacted{}},
 		{session.PromptQueued{}, session.PromptDropped{}, session.InterruptRequested{}, session.InputEnded{}},
 		{session.Reported{}, session.OutputRefused{}, session.TurnEnded{}, session.JobsAwaited{}, session.RunEnded{}},
 	}

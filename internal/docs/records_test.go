@@ -27,7 +27,7 @@ rather than go on from half of a decision.
 var plainTypes = map[string]string{
 	"int": "integer", "int64": "integer", "uint64": "integer", "bool": "boolean", "string": "string", "map": "object",
 	"[]string": "list of strings", "[]int": "list of integers", "[]int64": "list of integers", "[]id.Job": "list of job ids", "id.Job": "job id", "id.Session": "session id", "id.Delegate": "delegate id", "id.Watch": "watch id", "[]id.Delegate": "list of delegate ids", "json.RawMessage": "JSON",
-	"Mode": "string", "Status": "string", "StopBy": "string", "RunOutcome": "string", "TurnKind": "string", "TurnOutcome": "string", "ConsumedBy": "string", "FileUse": "string", "Stage": "string", "Class": "string", "Purpose": "string", "ForkHow": "string", "CompactionCause": "string",
+	"Mode": "string", "Status": "string", "StopBy": "string", "RunOutcome": "string", "TurnKind": "string", "TurnOutcome": "string", "ConsumedBy": "string", "FileUse": "string", "Stage": "string", "Class": "string", "Purpose": "string", "ForkHow": "string", "CompactionCause": "string", "transcript.Usage": "object",
 }
 
 var tableRow = regexp.MustCompile(`kind\[(\w+)\.(\w+)\]`)

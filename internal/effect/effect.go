@@ -62,6 +62,10 @@ type Summarise struct {
 	Bytes   int
 }
 
+// NameSession asks the session's model, without tools, for a name of the session,
+// unless that is being asked. Answered by NameFound.
+type NameSession struct{}
+
 // CancelModel abandons a request in flight.
 type CancelModel struct{ Request int64 }
 
@@ -142,6 +146,7 @@ func (DropOutput) effect()      {}
 func (DropScratch) effect()     {}
 func (Detach) effect()          {}
 func (CallModel) effect()       {}
+func (NameSession) effect()     {}
 func (Summarise) effect()       {}
 func (CancelModel) effect()     {}
 func (ReadOutput) effect()      {}

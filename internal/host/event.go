@@ -249,6 +249,8 @@ func (p *Projector) project(s id.Session, e session.Event, line []session.Event)
 		return "TURN_END", e
 	case session.Requested:
 		return "MODEL_REQUEST", e
+	case session.Named:
+		return "SESSION_NAMED", e
 	case session.CompactionStarted:
 		return "COMPACTION_STARTED", e
 	case session.CompactionFailed:

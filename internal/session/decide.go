@@ -91,6 +91,8 @@ func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
 		w.modelFailed(in)
 	case Summarised:
 		w.summarised(in)
+	case NameFound:
+		w.nameFound(in)
 	case Launched:
 		w.launched(in)
 	case LaunchFailed:
@@ -120,5 +122,6 @@ func Decide(s *State, decode Decoder, f Facts, in Input) (Step, error) {
 	default:
 		w.ofTree(in)
 	}
+	w.askName()
 	return w.step, w.err
 }

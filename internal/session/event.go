@@ -63,6 +63,7 @@ type Limits struct {
 	WatchFrameChars         int64 `json:"watch_frame_chars,omitempty"`
 	RearmWatches            bool  `json:"rearm_watches,omitempty"`
 	QuietWatchdogMS         int64 `json:"quiet_watchdog_ms,omitempty"`
+	NameSessions            bool  `json:"name_sessions,omitempty"`
 }
 
 // RunStarted: a process took the session up.

@@ -23,6 +23,7 @@ type State struct {
 	// ForkLabel marks the branch that was labelled last: it stands here, with the
 	// conversation that the branch left, and there is room for one.
 	ForkLabel string
+	Name      string // from the model, where it was asked for one
 	// Archived: put away since the last run.
 	Archived bool
 
@@ -185,6 +186,8 @@ func (s *State) Apply(at time.Time, e Event) error {
 		return s.applyArchive(true)
 	case Unarchived:
 		return s.applyArchive(false)
+	case Named:
+		return s.applyName(e)
 	case ForkLabelled:
 		return s.applyLabel(e)
 	}

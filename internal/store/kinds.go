@@ -31,7 +31,7 @@ import (
 // an unknown field of a known one, fail closed: a program that does not know
 // what a line says must not go on from it.
 var kinds = table(
-	kind[session.Created], kind[session.Forked], kind[session.ForkLabelled], kind[session.ContextSet], kind[session.Archived], kind[session.Unarchived],
+	kind[session.Created], kind[session.Forked], kind[session.ForkLabelled], kind[session.Named], kind[session.ContextSet], kind[session.Archived], kind[session.Unarchived],
 	kind[session.FileSeen],
 	kind[session.PromptQueued], kind[session.PromptDropped],
 	kind[session.RunStarted], kind[session.InputEnded], kind[session.JobsAwaited], kind[session.WaitExpired], kind[session.RunEnding], kind[session.RunEnded],

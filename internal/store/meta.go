@@ -28,7 +28,8 @@ type Meta struct {
 	Model       string       `json:"model"`
 	Created     time.Time    `json:"created_at"`
 	Last        time.Time    `json:"last_activity"`
-	Title       string       `json:"title"` // beginning of the first prompt
+	Title       string       `json:"title"`          // beginning of the first prompt
+	Name        string       `json:"name,omitempty"` // from the model, where it was asked for one
 	Turns       int64        `json:"turns"`
 	Jobs        int          `json:"jobs"`
 	Outcome     string       `json:"outcome"` // of the latest run; "open" while it is not ended
@@ -52,7 +53,7 @@ func metaOf(s *session.State, size int64, l Lineage) Meta {
 	if s.Run.Open {
 		m.Outcome = "open"
 	}
-	m.Lineage, m.ForkLabel = l, s.ForkLabel
+	m.Lineage, m.ForkLabel, m.Name = l, s.ForkLabel, s.Name
 	m.Title = text.Preview(s.Opening(), 80)
 	return m
 }

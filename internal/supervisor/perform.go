@@ -49,6 +49,8 @@ func (t *Tree) perform(effects []tree.Effect) {
 			t.outside(func() { t.detach(s, e) })
 		case effect.CallModel:
 			t.callModel(s, e.Request)
+		case effect.NameSession:
+			t.name(s)
 		case effect.Summarise:
 			t.summarise(s, e)
 		case effect.CancelModel:
@@ -278,6 +280,7 @@ func (t *Tree) readConversation(of id.Session, args session.ReadTranscriptCall) 
 // withCancel is the context of a session's request. At most one is out: what
 // another one was is forgotten here.
 func (t *Tree) withCancel(s id.Session, n int64) context.Context {
+	t.yieldName()
 	ctx, cancel := context.WithCancel(t.ctx)
 	if old := t.requests[s]; old.cancel != nil {
 		old.cancel()

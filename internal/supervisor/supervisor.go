@@ -68,6 +68,7 @@ type Tree struct {
 	queue     []posted // what follows from decisions that are on disk
 	settling  []chan error
 	requests  map[id.Session]request
+	naming    naming
 	preparing map[callKey]context.CancelFunc
 	timers    map[timerKey]*time.Timer
 	ended     bool

@@ -80,6 +80,7 @@ func (t *Tree) dropWorktree(w delegate.Worktree) {
 
 // handled is told of each input once it was decided, or refused.
 func (t *Tree) handled(in tree.Input) {
+	t.named(in.In)
 	if p, ok := in.In.(tree.Prepared); ok {
 		t.prepared(in.Session, p.Call)
 		t.keepWorktree(p)

@@ -83,6 +83,8 @@ func (b *branch) take(s id.Session, in session.Input) {
 			switch x := e.Effect.(type) {
 			case effect.CallModel:
 				b.requests[e.Session] = x.Request
+			case effect.Summarise:
+				b.requests[e.Session] = x.Request
 			case effect.PrepareDelegate:
 				b.asked = append(b.asked, x)
 			case effect.StartProcess:

@@ -36,6 +36,7 @@ var update = flag.Bool("update", false, "rewrite the golden halves of the storie
 //	fork {JSON} | inherit      and indented: {JSON of an entry}
 //	reply [@REQUEST]           and indented: text TEXT, call ID TOOL ARGUMENTS, broken ID TOOL WHY, usage {JSON}
 //	context N                  context_tokens of the runs that follow
+//	named TEXT
 //	failed TEXT | overflow LIMIT TEXT | summarised TEXT
 //	launched JOB | launch-failed JOB TEXT
 //	print JOB [Nx] "QUOTED"
@@ -273,6 +274,8 @@ func (p *player) input(verb, rest string, more []string) session.Input {
 	case "overflow":
 		limit, _ := strconv.ParseInt(first, 10, 64)
 		return session.ModelFailed{Request: w.request, Text: text, Overflow: true, Limit: limit}
+	case "named":
+		return session.NameFound{Text: rest, Usage: transcript.Usage{Input: 5, Output: 1}}
 	case "summarised":
 		return session.Summarised{Request: w.request, Text: rest, Model: "x", Usage: transcript.Usage{Input: 7, Output: 3}}
 	case "launched":
