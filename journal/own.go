@@ -17,6 +17,11 @@ const (
 	kindLost      = "journal.lost"      // {}; in a salvaged copy, stands for a line that was lost
 )
 
+// OwnKinds lists the kinds of events that journals write of themselves.
+func OwnKinds() []string {
+	return []string{kindCreated, kindOpened, kindRecovered, kindClosed, kindMarked, kindClock, kindLost}
+}
+
 var ownCause = []byte(`{"kind":"journal"}`)
 
 type openedData struct {

@@ -73,7 +73,7 @@ func runActivity(e *env, args []string) int {
 func onDisk(home store.Home) func(*job.State) job.Live {
 	return func(x *job.State) job.Live {
 		l := job.Live{Job: x.ID}
-		if x.Terminal() {
+		if x.Terminal() || home.At > 0 { // how much it had printed by then is not on record
 			return l
 		}
 		path := home.Log(x.ID)

@@ -11,8 +11,14 @@ import (
 // What is recorded as running runs only while a process holds its tree. Listings
 // say which it is.
 
+// then stands for whoever held a tree at a moment of the past: nothing was lost yet.
+var then = &store.Holder{PID: -1}
+
 // heldBy is the process that holds a tree; nil for none.
 func (e *env) heldBy(home store.Home, root id.Session) (*store.Holder, error) {
+	if home.At > 0 {
+		return then, nil
+	}
 	who, held, err := home.Held(root, proc.BootID())
 	if err != nil || !held {
 		return nil, err
@@ -33,7 +39,7 @@ func (e *env) heldOpen(home store.Home, s store.Listed) *bool {
 
 // sayHeld names the process beside a listing, not in it.
 func (e *env) sayHeld(who *store.Holder, s id.Session) {
-	if who != nil {
+	if who != nil && who != then {
 		fmt.Fprintf(e.err, "evener: session %s is in use by %s\n", s, process(who))
 	}
 }

@@ -188,7 +188,11 @@ func runJobs(e *env, args []string) int {
 	live := onDisk(home)
 	for _, x := range slices.Backward(s.Jobs()) {
 		r := job.RowOf(x, live(x))
-		rows.add(r.Description, r.Command, string(r.ID), howJob(r, held), bytesOf(r.TotalBytes))
+		printed := bytesOf(r.TotalBytes)
+		if home.At > 0 && !x.Terminal() {
+			printed = "?" // by then; that is not on record
+		}
+		rows.add(r.Description, r.Command, string(r.ID), howJob(r, held), printed)
 	}
 	status = e.print(&rows)
 	var watches sheet
@@ -208,6 +212,7 @@ func (e *env) look(c command, args []string, rows string) (home store.Home, t *t
 	fs := e.flags(c)
 	set := e.stateFlags(fs)
 	fs.BoolVar(&asJSON, "json", false, rows)
+	at := atFlag(fs)
 	rest, status, ok := e.parse(c, fs, args)
 	if !ok {
 		return home, nil, asJSON, status, false
@@ -220,8 +225,18 @@ func (e *env) look(c command, args []string, rows string) (home store.Home, t *t
 	if !ok {
 		return home, nil, asJSON, status, false
 	}
+	bad, err := lookAt(&home, target, *at)
+	if err != nil {
+		return home, nil, asJSON, e.failState(err), false
+	}
+	if bad != "" {
+		return home, nil, asJSON, e.fail(exitUsage, "", "%s: %s", c.name, bad), false
+	}
 	if t, err = store.Load(home, target, 0); err != nil {
 		return home, nil, asJSON, e.failState(err), false
+	}
+	if home.At > 0 && t.Session().ID == "" {
+		return home, nil, asJSON, e.fail(exitUsage, "", "%s: --at %s: session %s had not begun by then", c.name, *at, target), false
 	}
 	return home, t, asJSON, exitOK, true
 }

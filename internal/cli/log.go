@@ -3,17 +3,23 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
+	"time"
 
 	"evener/internal/store"
 	"evener/journal"
 )
 
 var logCommand = command{
-	name: "log", args: "[-f] [SESSION]", summary: "the records of a session's tree in decision order, as JSON lines",
+	name: "log", args: "[-f] [--kind K,...] [--since TIME] [SESSION]", summary: "the records of a session's tree in decision order, as JSON lines",
 	help: "Each line is a journal line as it stands. Those of a root session's delegates, and of the tree's own\n" +
 		"journal, begin with the place of their journal: {\"journal\":\"SESSION/session.jsonl\",\"seq\":...\n\n" +
+		"--kind shows only lines with an event of one of these kinds; job is every kind that begins with job. --since passes over what\n" +
+		"was decided before.\n\n" +
 		"-f goes on as lines are written, until interrupted, with the session's own journal only; it waits with\n" +
 		"the newest lines until they are known to be on disk.",
 }
@@ -24,9 +30,15 @@ func runLog(e *env, args []string) int {
 	fs := e.flags(logCommand)
 	set := e.stateFlags(fs)
 	follow := fs.Bool("f", false, "go on as lines are written")
+	wanted := fs.String("kind", "", "`kinds` of events, separated by commas: job.finished, or job for all that begin so")
+	since := fs.String("since", "", "`TIME` such as 2026-01-31T09:30:00Z, or how long ago, such as 2h")
 	rest, status, ok := e.parse(logCommand, fs, args)
 	if !ok {
 		return status
+	}
+	f, bad := filterOf(*wanted, *since, time.Now())
+	if bad != "" {
+		return e.fail(exitUsage, "", "log: %s", bad)
 	}
 	home, _, err := e.home(set)
 	if err != nil {
@@ -40,6 +52,9 @@ func runLog(e *env, args []string) int {
 		for line, err := range store.Lines(home, target) {
 			if err != nil {
 				return e.failState(err)
+			}
+			if !f.wants(line.Entry) {
+				continue
 			}
 			if _, err := e.out.Write(logLine(home, target, line)); err != nil {
 				return e.fail(exitState, "", "write: %v", err)
@@ -56,9 +71,60 @@ func runLog(e *env, args []string) int {
 		if err != nil {
 			return e.failState(err)
 		}
+		if !f.wants(line) {
+			continue
+		}
 		if _, err := e.out.Write(append(line.Line[:len(line.Line):len(line.Line)], '\n')); err != nil {
 			return e.fail(exitState, "", "write: %v", err)
 		}
 	}
 	return exitOK
+}
+
+// filter picks lines of a log.
+type filter struct {
+	kinds []string
+	since time.Time
+}
+
+// filterOf reads the flags of one; bad says what is wrong with them.
+func filterOf(kinds, since string, now time.Time) (f filter, bad string) {
+	if kinds != "" {
+		f.kinds = strings.Split(kinds, ",")
+	}
+	for _, k := range f.kinds {
+		if !slices.ContainsFunc(store.Kinds(), func(known string) bool { return ofKind(known, k) }) {
+			return f, fmt.Sprintf("--kind %q is no kind of event, nor how some begin; docs/records.md lists them", k)
+		}
+	}
+	if since == "" {
+		return f, ""
+	}
+	if ago, err := time.ParseDuration(since); err == nil && ago >= 0 {
+		f.since = now.Add(-ago)
+		return f, ""
+	}
+	at, err := time.Parse(time.RFC3339Nano, since)
+	if err != nil {
+		return f, fmt.Sprintf("--since %q is no time; use one such as 2026-01-31T09:30:00Z, or how long ago, such as 2h", since)
+	}
+	f.since = at
+	return f, ""
+}
+
+func ofKind(kind, wanted string) bool { return kind == wanted || strings.HasPrefix(kind, wanted+".") }
+
+func (f filter) wants(e journal.Entry) bool {
+	if e.At().Before(f.since) {
+		return false
+	}
+	if len(f.kinds) == 0 {
+		return true
+	}
+	for kind := range e.Events() {
+		if slices.ContainsFunc(f.kinds, func(k string) bool { return ofKind(kind, k) }) {
+			return true
+		}
+	}
+	return false
 }

@@ -48,6 +48,7 @@ func runShow(e *env, args []string) int {
 	around := fs.Int64("context", -1, "`lines` around each match")
 	turns := fs.String("range", "", "`turns`: last:N, start:N or A-B")
 	expand := fs.Int64("expand", 0, "`turn` to show in full")
+	at := atFlag(fs)
 	rest, status, ok := e.parse(showCommand, fs, args)
 	if !ok {
 		return status
@@ -91,6 +92,16 @@ func runShow(e *env, args []string) int {
 	read, refusal := session.CheckRead(asked)
 	if refusal != nil {
 		return e.fail(exitUsage, "", "%s", refusal.Text)
+	}
+	if *at != "" && read.Session == "" {
+		return e.fail(exitUsage, "", "show: --at is for local: refs; when a job printed what is not on record")
+	}
+	bad, err := lookAt(&home, read.Session, *at)
+	if err != nil {
+		return e.failState(err)
+	}
+	if bad != "" {
+		return e.fail(exitUsage, "", "show: %s", bad)
 	}
 	view, refusal := see(evidence.Reader{Home: home, MaxChars: int(cfg.ReadTranscriptChars)}, read, asked)
 	if refusal != nil {

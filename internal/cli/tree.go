@@ -48,7 +48,9 @@ func runTree(e *env, args []string) int {
 	s := t.Sessions[target]
 	state := string(s.Run.Outcome)
 	switch {
-	case who != nil:
+	case who == then && s.Run.Open:
+		state = "at work"
+	case who != nil && who != then:
 		state = "in use by " + process(who)
 	case s.Run.Open:
 		state = "lost"

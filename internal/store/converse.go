@@ -9,7 +9,6 @@ import (
 	"evener/internal/id"
 	"evener/internal/session"
 	"evener/internal/transcript"
-	"evener/journal"
 )
 
 // Talk is what a reading of a conversation tells beside its entries.
@@ -59,7 +58,7 @@ type talking struct {
 
 func (t *talking) all(ctx context.Context) error {
 	line, path := int64(0), t.home.Journal(t.session)
-	for e, err := range journal.Read(path, journal.Pos{}) {
+	for e, err := range t.home.entries(path) {
 		if err != nil {
 			return legacy(err)
 		}

@@ -5,7 +5,6 @@ import (
 
 	"evener/internal/id"
 	"evener/internal/job"
-	"evener/journal"
 )
 
 // Job folds one job from the journal of its owner, and nothing else: memory does
@@ -13,7 +12,7 @@ import (
 func (h Home) Job(j id.Job) (*job.State, error) {
 	var found *job.State
 	line, path, name := int64(0), h.Journal(j.Owner()), []byte(j)
-	for e, err := range journal.Read(path, journal.Pos{}) {
+	for e, err := range h.entries(path) {
 		if err != nil {
 			return nil, legacy(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"sync"
 
 	"evener/internal/attention"
@@ -45,6 +46,23 @@ var kinds = table(
 	kind[delegate.Created], kind[delegate.GenerationStarted], kind[delegate.UpdateQueued], kind[delegate.Finished], kind[delegate.Delivered],
 	kind[delegate.Discarded], kind[delegate.StopRequested], kind[delegate.StopReceipt], kind[delegate.StopFinished],
 )
+
+// Kinds lists every kind of event that a journal may hold, those that a journal
+// writes of itself among them, in order.
+func Kinds() []string {
+	return slices.Sorted(func(yield func(string) bool) {
+		for k := range kinds {
+			if !yield(k) {
+				return
+			}
+		}
+		for _, k := range journal.OwnKinds() {
+			if !yield(k) {
+				return
+			}
+		}
+	})
+}
 
 type decoder func(data []byte) (session.Event, error)
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 
 	"evener/internal/fault"
@@ -140,6 +141,21 @@ func load(h Home, root id.Session, instead map[string]string, upTo int64, visit 
 	return t, nil
 }
 
+// entries reads a journal as far as a look at the past goes.
+func (h Home) entries(path string) iter.Seq2[journal.Entry, error] {
+	all := journal.Read(path, journal.Pos{})
+	if h.At == 0 {
+		return all
+	}
+	return func(yield func(journal.Entry, error) bool) {
+		for e, err := range all {
+			if err == nil && e.Step > h.At || !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -147,7 +163,7 @@ func exists(path string) bool {
 
 func fold(h Home, t *tree.State, s id.Session, path string, upTo int64, visit Visit) error {
 	take := foldingFile(h, path, t, s, visit)
-	for e, err := range journal.Read(path, journal.Pos{}) {
+	for e, err := range h.entries(path) {
 		if err != nil {
 			return legacy(err)
 		}

@@ -49,7 +49,7 @@ type source struct {
 
 func (m *merge) add(s id.Session, path string) {
 	x := &source{head: Line{Session: s, Path: path}}
-	x.next, x.stop = iter.Pull2(journal.Read(path, journal.Pos{}))
+	x.next, x.stop = iter.Pull2(m.home.entries(path))
 	m.sources = append(m.sources, x)
 	m.advance(x)
 }

@@ -21,6 +21,9 @@ type Home struct {
 	// Projects holds one folder a project, of which this is one; empty where
 	// sessions do not stand in a state home.
 	Projects string
+	// At is the decision behind which reads see nothing, for a look at the past; 0 is
+	// none. Summaries and job output are as they are now.
+	At int64
 }
 
 const folder = ".evener"
