@@ -23,7 +23,7 @@ type Conversation struct {
 // ConversationOf takes the conversation of a folded session. Entries never
 // change, so the session may go on meanwhile.
 func ConversationOf(s *session.State) Conversation {
-	t := store.Talk{Session: s.ID, Delegate: s.Delegate, Parent: s.Parent, Model: s.Context.Model, Run: string(s.Run.Outcome), Turns: s.Turns}
+	t := store.Talk{Session: s.ID, Delegate: s.Delegate, Parent: s.Parent, Name: s.Name, Model: s.Context.Model, Run: string(s.Run.Outcome), Turns: s.Turns}
 	if s.Run.Open {
 		t.Run = "open"
 	}
@@ -132,6 +132,9 @@ func (c Conversation) head() string {
 	fmt.Fprintf(&b, "# Session %s\n\n", c.Session)
 	if c.Delegate != "" {
 		fmt.Fprintf(&b, "- delegate: %s, of session %s\n", c.Delegate, c.Parent)
+	}
+	if c.Name != "" {
+		fmt.Fprintf(&b, "- name: %s\n", text.Preview(c.Name, maxNames))
 	}
 	fmt.Fprintf(&b, "- model: %s\n- run: %s\n- turns: %d\n", text.Preview(c.Model, maxNames), c.Run, c.Turns)
 	return b.String()

@@ -16,6 +16,7 @@ type Talk struct {
 	Session  id.Session // empty where nothing was recorded yet
 	Delegate id.Delegate
 	Parent   id.Session // the owner's, of a delegate
+	Name     string     // from the model, where it was asked for one
 	Model    string
 	Run      string // outcome of the latest run, "open" while it is not ended
 	Turns    int64  // begun, those of another session counted that it began with
@@ -96,7 +97,7 @@ var parts = map[string]part{
 	"transcript.inherited": words, "turn.started": course, "turn.requested": course,
 	"attention.armed": course, "attention.delegate_armed": course, "attention.watch_armed": course, "attention.consumed": course,
 	"attention.discarded": course, "attention.settled_inline": course,
-	"session.created": course, "session.forked": course, "session.context_set": course, "run.started": course, "run.ended": course,
+	"session.created": course, "session.named": course, "session.forked": course, "session.context_set": course, "run.started": course, "run.ended": course,
 }
 
 func (t *talking) read(kind string, data []byte) error {
@@ -155,6 +156,8 @@ func (t *talking) note(ev session.Event) {
 		t.Session, t.Delegate, t.Parent = e.Session, e.Delegate, e.Parent
 	case session.Forked:
 		t.Turns = e.Divergence - 1
+	case session.Named:
+		t.Name = e.Name
 	case session.ContextSet:
 		t.Model = e.Model
 	case session.RunStarted:
