@@ -36,7 +36,7 @@ func parseActivity(value json.RawMessage) (a activity, bad string) {
 		}
 		wrong := a.set(name, v)
 		if seen[name] {
-			wrong = fmt.Sprintf("%q of activity is given twice", text.Preview(name, 60))
+			wrong = fmt.Sprintf("%s of activity is given twice", text.Quote(name, 60))
 		}
 		bad, seen[name] = cmp.Or(bad, wrong), true
 	}
@@ -58,7 +58,7 @@ func (a *activity) set(name string, v json.RawMessage) (bad string) {
 	case "limit":
 		into, want = &a.limit, "a whole number"
 	default:
-		return fmt.Sprintf("unknown field %q of activity; it has kind, and session, cursor and limit", text.Preview(name, 60))
+		return fmt.Sprintf("unknown field %s of activity; it has kind, and session, cursor and limit", text.Quote(name, 60))
 	}
 	if string(v) == "null" || json.Unmarshal(v, into) != nil {
 		return fmt.Sprintf("%s of activity is %s; want %s", name, text.Preview(string(v), 60), want)
@@ -78,7 +78,7 @@ func (a activity) query(root id.Session) (tree.ActivityQuery, *fault.Error) {
 	}
 	var ok bool
 	if q.Session, ok = id.ParseSession(a.session); !ok {
-		return q, fault.Invalid("activity: %q is neither a session nor a delegate", text.Preview(a.session, 80))
+		return q, fault.Invalid("activity: %s is neither a session nor a delegate", text.Quote(a.session, 80))
 	}
 	return q, nil
 }

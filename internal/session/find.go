@@ -53,13 +53,13 @@ func ParseFind(a FindCall) (Find, *fault.Error) {
 		s, isRef := strings.CutPrefix(name, conversationRef)
 		parent, ok := id.ParseSession(s)
 		if f.Parent = parent; !isRef || !ok {
-			return f, fault.Invalid("%s: children_of %q is no session ref; use local:<session_id>, as transcript_ref of a session has it", tool, preview(name))
+			return f, fault.Invalid("%s: children_of %s is no session ref; use local:<session_id>, as transcript_ref of a session has it", tool, quote(name))
 		}
 	}
 	if a.Cursor != "" {
 		var ok bool
 		if f.After, ok = id.ParseSession(a.Cursor); !ok {
-			return f, fault.Invalid("%s: cursor %q is none; give the next_cursor of an earlier page", tool, preview(a.Cursor))
+			return f, fault.Invalid("%s: cursor %s is none; give the next_cursor of an earlier page", tool, quote(a.Cursor))
 		}
 	}
 	var refusal *fault.Error
@@ -88,7 +88,7 @@ func findTime(tool, name, s string) (at time.Time, day bool, refusal *fault.Erro
 	}
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		return at, false, fault.Invalid("%s: %s %q is no time; use RFC 3339, such as 2026-01-31T09:30:00Z, or a date, such as 2026-01-31", tool, name, preview(s))
+		return at, false, fault.Invalid("%s: %s %s is no time; use RFC 3339, such as 2026-01-31T09:30:00Z, or a date, such as 2026-01-31", tool, name, quote(s))
 	}
 	return at.UTC(), false, nil
 }

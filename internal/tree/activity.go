@@ -117,7 +117,7 @@ func (q ActivityQuery) position() (made, *fault.Error) {
 			return made{at: time.UnixMicro(micros), id: parts[3]}, nil
 		}
 	}
-	return made{}, fault.Invalid("activity: %q is no cursor; give back next_cursor of the page before, or none for the first page", text.Preview(q.Cursor, 80))
+	return made{}, fault.Invalid("activity: %s is no cursor; give back next_cursor of the page before, or none for the first page", text.Quote(q.Cursor, 80))
 }
 
 func (t *State) activityOf(q ActivityQuery, live liveJob) ([]made, *fault.Error) {
@@ -144,7 +144,7 @@ func (t *State) activityOf(q ActivityQuery, live liveJob) ([]made, *fault.Error)
 			all = append(all, watchActivity(&x.Watch, "ended", x.Reason, x.Ended))
 		}
 	default:
-		return nil, fault.Invalid("activity: kind is %q; it is delegates, jobs or watches", text.Preview(q.Kind, 40))
+		return nil, fault.Invalid("activity: kind is %s; it is delegates, jobs or watches", text.Quote(q.Kind, 40))
 	}
 	return all, nil
 }

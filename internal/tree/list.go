@@ -159,7 +159,7 @@ func (w *work) status(s id.Session, c transcript.Call, a session.JobStatusCall) 
 	}
 	d := w.t.Delegates.Get(id.Delegate(a.Target))
 	if d == nil || !w.t.reaches(s, d.Owner) {
-		w.refuse(s, c.ID, fault.New(fault.TargetNotFound, "job_status: no delegate %q that you can see; job_list shows those there are", text.Preview(a.Target, 80)))
+		w.refuse(s, c.ID, fault.New(fault.TargetNotFound, "job_status: no delegate %s that you can see; job_list shows those there are", text.Quote(a.Target, 80)))
 		return
 	}
 	w.answerRead(s, c, w.t.StatusOf(d, w.liveOf, w.f.Now))
