@@ -112,7 +112,7 @@ func (d *decider) decide(in session.Input) error {
 }
 
 func (d *decider) begin() error {
-	if err := d.decide(session.Prompt{Text: "go on", Mode: session.Living, Limits: limits}); err != nil {
+	if err := d.decide(session.Prompt{Text: "go on", Mode: session.Living, Limits: limits, Context: d.t.Session().Context}); err != nil {
 		return err
 	}
 	d.request = d.t.Session().Requests
