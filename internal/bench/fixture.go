@@ -48,7 +48,7 @@ func newFixture(h store.Home) (*fixture, error) {
 	f := &fixture{j: j, s: s, at: at}
 	f.line("prompt", session.Created{Session: s, Root: s, Dir: fixtureDir},
 		session.RunStarted{Run: 1, Mode: session.Living, Limits: limits},
-		session.ContextSet{Model: "openai/bench", System: "You work.", Tools: json.RawMessage("[]")})
+		session.ContextSet{Model: "openai/bench", System: "You work.", Tools: json.RawMessage(`[{"name":"shell"},{"name":"job_list"},{"name":"job_status"}]`)})
 	return f, nil
 }
 
