@@ -137,7 +137,7 @@ func TestLargeSession(t *testing.T) {
 //
 //	EVENER_TEST_LARGE=1 go test -run TestLargeReads -v .
 func TestLargeReads(t *testing.T) {
-	results, bound := 60, 56
+	results, bound := 60, 40
 	if os.Getenv("EVENER_TEST_LARGE") != "" {
 		results = 330
 	}
@@ -180,13 +180,42 @@ func TestLargeReads(t *testing.T) {
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		begun := time.Now()
-		if err := cmd.Run(); err != nil || !strings.Contains(out.String(), c.want) {
+		peak, err := peakOf(cmd)
+		if err != nil || !strings.Contains(out.String(), c.want) {
 			t.Fatalf("%s: %v\n%s%s", c.name, err, out.String(), errs.String())
 		}
-		peak := int(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10)
 		t.Logf("%s: %v, at most %d MB of memory", c.name, time.Since(begun).Round(time.Millisecond), peak)
 		if peak > bound {
 			t.Errorf("%s took %d MB, %d at most", c.name, peak, bound)
+		}
+	}
+}
+
+// peakOf runs a command and gives the most memory that it had, in MB: as its own
+// record says, looked at again and again, since what a parent gets to know of a child counts the
+// parent's own memory too.
+func peakOf(cmd *exec.Cmd) (peak int, err error) {
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	status, ended := fmt.Sprintf("/proc/%d/status", cmd.Process.Pid), make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for tick := time.NewTicker(time.Millisecond); ; {
+		select {
+		case err := <-ended:
+			tick.Stop()
+			return peak, err
+		case <-tick.C:
+		}
+		b, err := os.ReadFile(status)
+		if err != nil {
+			continue // it is gone
+		}
+		if _, hwm, found := strings.Cut(string(b), "VmHWM:"); found {
+			var kb int
+			if _, err := fmt.Sscan(hwm, &kb); err == nil {
+				peak = max(peak, kb>>10)
+			}
 		}
 	}
 }

@@ -80,7 +80,7 @@ type EditFileCall struct {
 	Path       string `json:"path"`
 	OldString  string `json:"old_string" doc:"Exactly as in the file, without line numbers."`
 	NewString  string `json:"new_string"`
-	ReplaceAll bool   `json:"replace_all" optional:"" doc:"Every occurrence. Otherwise there must be just one."`
+	ReplaceAll bool   `json:"replace_all" optional:"" doc:"Every occurrence; otherwise there must be one."`
 }
 
 // ListFilesCall lists a folder, or finds files by name below it.
@@ -125,7 +125,7 @@ type TaskItem struct {
 type CommunicateCall struct {
 	Message string             `json:"message" doc:"What the reader needs to know."`
 	EndTurn bool               `json:"end_turn" doc:"true: final report, ends the turn. false: you go on after it."`
-	Output  *CommunicateOutput `json:"output" optional:"" doc:"Structured result, beside the message."`
+	Output  *CommunicateOutput `json:"output" optional:""`
 
 	// Value is output as it was sent, a null too; none is an absent one. Misfit says
 	// why it is no Output, which is a fault unless the run has a schema of its own.
@@ -164,8 +164,8 @@ type WatchFilter struct {
 // DelegateCall starts a delegate. Allowance nil is absent; 0 makes a leaf.
 type DelegateCall struct {
 	Prompt          string         `json:"prompt"`
-	Name            string         `json:"name" optional:"" doc:"A short name, one line."`
-	TaskList        []SeedItem     `json:"task_list" optional:"" doc:"Seeds its task list, one item per step."`
+	Name            string         `json:"name" optional:""`
+	TaskList        []SeedItem     `json:"task_list" optional:""`
 	AgentType       string         `json:"agent_type" optional:""`
 	Model           string         `json:"model" optional:"" doc:"provider/name; default yours."`
 	ReasoningEffort string         `json:"reasoning_effort" optional:""`
