@@ -104,6 +104,7 @@ type Notice struct {
 	Message  string      // of an update
 	Frame    string
 	Shown    bool // in the transcript already
+	at       int  // how many entries stood before it there
 }
 
 // State is the receiver's notices, folded.
@@ -170,19 +171,42 @@ func (s *State) settle(ids []string) error {
 	return nil
 }
 
-// Show marks notices as carried by a request; the transcript has their frames now.
-func (s *State) Show(ids []string) ([]string, error) {
+// Show marks notices as carried by a request; the transcript has their frames now,
+// behind so many entries.
+func (s *State) Show(ids []string, at int) ([]string, error) {
 	var frames []string
 	for _, x := range ids {
 		n := s.find(x)
 		if n == nil || n.Shown {
 			return nil, fmt.Errorf("attention %s: shown but not pending", x)
 		}
-		n.Shown, s.states[n.ID] = true, Delivered
+		n.Shown, n.at, s.states[n.ID] = true, at, Delivered
 		frames = append(frames, n.Frame)
-		n.Frame = "" // the transcript holds it from here on
 	}
 	return frames, nil
+}
+
+// Frames is what notices say that a request carried, for a reader that follows no requests.
+func (s *State) Frames(ids []string) ([]string, error) {
+	var frames []string
+	for _, x := range ids {
+		n := s.find(x)
+		if n == nil {
+			return nil, fmt.Errorf("attention %s: shown but not pending", x)
+		}
+		frames = append(frames, n.Frame)
+	}
+	return frames, nil
+}
+
+// Covered says that no request has what stood in the first entries of the
+// transcript any more: what was shown there and is not settled is to be shown again.
+func (s *State) Covered(entries int) {
+	for _, n := range s.pending {
+		if n.Shown && n.at < entries {
+			n.Shown, s.states[n.ID] = false, Pending
+		}
+	}
 }
 
 func (s *State) find(x string) *Notice {

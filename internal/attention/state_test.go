@@ -26,7 +26,7 @@ func apply(s *State, steps ...Event) error {
 	for _, e := range steps {
 		var err error
 		if ids, ok := e.(shown); ok {
-			_, err = s.Show(ids)
+			_, err = s.Show(ids, 0)
 		} else {
 			err = s.Apply(e)
 		}
@@ -118,7 +118,7 @@ func TestShowGivesFramesInOrder(t *testing.T) {
 	if err := apply(&s, armed1, armed2); err != nil {
 		t.Fatal(err)
 	}
-	frames, err := s.Show([]string{n2, n1})
+	frames, err := s.Show([]string{n2, n1}, 0)
 	if err != nil || !slices.Equal(frames, []string{"<two>", "<one>"}) {
 		t.Errorf("frames %v, %v", frames, err)
 	}

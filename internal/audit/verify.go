@@ -286,7 +286,7 @@ func (v *Verified) Folder(h store.Home) error {
 }
 
 // begun tells a session from a folder that a process was making when it was
-// killed: a lock at most, and an id that nobody has heard of. Without its
+// killed: a lock and the draft of a branch at most, and an id that nobody has heard of. Without its
 // journal, a folder that holds more has lost it.
 func begun(h store.Home, s id.Session) bool {
 	entries, err := os.ReadDir(h.Dir(s))
@@ -294,7 +294,7 @@ func begun(h store.Home, s id.Session) bool {
 		return true // reading the journal says what is wrong
 	}
 	for _, e := range entries {
-		if e.Name() != "lock" && !strings.HasPrefix(e.Name(), ".") {
+		if e.Name() != "lock" && !strings.HasPrefix(e.Name(), ".") && !strings.HasSuffix(e.Name(), ".forking") {
 			return true
 		}
 	}

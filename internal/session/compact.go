@@ -349,6 +349,7 @@ func (s *State) applyCompaction(e Event) error {
 		if err := s.Transcript.Apply(e); err != nil {
 			return err
 		}
+		s.Attention.Covered(int(e.Upto)) // a summary settles no notice
 	}
 	t.Waiting, t.Compacting = 0, nil
 	return nil

@@ -360,7 +360,7 @@ func (s *State) applyTurn(e Event) error {
 			}
 			t.Influence[x] = max(t.Influence[x], depth)
 		}
-		frames, err := s.Attention.Show(e.Attention)
+		frames, err := s.Attention.Show(e.Attention, len(s.Transcript.Entries))
 		if err != nil {
 			return err
 		}

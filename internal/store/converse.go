@@ -127,7 +127,7 @@ func (t *talking) read(kind string, data []byte) error {
 		if len(e.Attention) == 0 {
 			return nil
 		}
-		frames, err := t.owed.Show(e.Attention)
+		frames, err := t.owed.Frames(e.Attention)
 		if err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ func (r *reading) read(h Home, s id.Session, kind string, data []byte) error {
 		if len(e.Attention) == 0 {
 			return nil
 		}
-		frames, err := r.owed.Show(e.Attention)
+		frames, err := r.owed.Frames(e.Attention)
 		if err != nil {
 			return err
 		}
