@@ -84,6 +84,7 @@ func withServer(t *testing.T, c Config, steps []step, f func(t *testing.T, s *se
 		served := make(chan struct{})
 		go func() { defer close(served); _ = srv.Serve(s.net) }()
 		defer func() {
+			synctest.Wait() // a request on its way has its handler by then, which is joined below
 			tr.CloseIdleConnections()
 			_ = srv.Close()
 			<-served
