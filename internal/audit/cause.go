@@ -314,10 +314,8 @@ func (m *memory) begin() session.Begin {
 	if seeded, ok := first[task.Seeded](m); ok {
 		in.Tasks = seeded.Tasks
 	}
-	for d := range m.state.Delegates.All {
-		if d.Session == m.line.Session {
-			in.Text = d.Text
-		}
+	if d := m.state.Delegates.Get(id.DelegateOf(m.line.Session)); d != nil {
+		in.Text = d.Text
 	}
 	return in
 }

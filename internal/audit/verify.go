@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -157,7 +156,8 @@ func (v *Verified) Tree(h store.Home, root id.Session) {
 		whole = v.File(h.Delegates(root)) && whole
 	}
 	c := &checked{Verified: v, home: h, root: root}
-	for _, s := range below(h, root) {
+	made := below(h, root)
+	for _, s := range made {
 		whole = v.File(h.Journal(s)) && whole
 	}
 	t, err := store.LoadVisited(h, root, c.visit)
@@ -170,7 +170,7 @@ func (v *Verified) Tree(h store.Home, root id.Session) {
 		v.failed(h.Journal(root), err)
 	}
 	if err != nil {
-		for _, s := range append([]id.Session{root}, below(h, root)...) {
+		for _, s := range append([]id.Session{root}, made...) {
 			if _, err := store.LoadSession(h, s); err != nil {
 				v.failed(h.Journal(s), err)
 			}
@@ -180,8 +180,11 @@ func (v *Verified) Tree(h store.Home, root id.Session) {
 	c.tree = t
 	from := len(v.Findings)
 	defer func() { // what a repair could not keep is missed in other journals: it is known, and nothing more can be done
+		if !slices.ContainsFunc(c.journals, func(p string) bool { return v.repaired[p] }) {
+			return
+		}
 		for i := range v.Findings[from:] {
-			v.Findings[from+i].Note = v.Findings[from+i].Note || slices.ContainsFunc(c.journals, func(p string) bool { return v.repaired[p] })
+			v.Findings[from+i].Note = true
 		}
 	}()
 	c.steps()
@@ -243,14 +246,8 @@ func below(h store.Home, root id.Session) (out []id.Session) {
 		if err != nil {
 			return out // told where that journal is checked
 		}
-		for kind, data := range e.Events() {
-			var made struct {
-				Child id.Session `json:"child_session_id"`
-			}
-			if kind != "delegate.created" || json.Unmarshal(data, &made) != nil {
-				continue
-			}
-			if s, ok := id.ParseSession(string(made.Child)); ok && exists(h.Journal(s)) {
+		for _, s := range store.Children(e) {
+			if exists(h.Journal(s)) {
 				out = append(out, s)
 			}
 		}

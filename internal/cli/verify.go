@@ -105,7 +105,7 @@ func verifyFolder(v *audit.Verified, dir string) (bad string) {
 		return ""
 	}
 	h := store.Home{Sessions: dir}
-	if sub := filepath.Join(dir, "sessions"); isFile(sub) {
+	if sub := filepath.Join(dir, "sessions"); exists(sub) {
 		h.Sessions = sub
 	}
 	if ids, err := h.IDs(); err != nil || len(ids) == 0 {
@@ -115,11 +115,6 @@ func verifyFolder(v *audit.Verified, dir string) (bad string) {
 		return fmt.Sprintf("verify: %v", err)
 	}
 	return ""
-}
-
-func isFile(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 // tellVerified says of each journal that it is clean, what to know of it, and what is wrong.

@@ -112,31 +112,44 @@ func (t *talking) read(kind string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	switch e := ev.(type) {
-	case transcript.Inherited:
-		return t.take(e)
-	case transcript.UserSaid:
-		return t.take(transcript.Inherited{User: &e})
-	case transcript.AssistantSaid:
-		return t.take(transcript.Inherited{Assistant: &e})
-	case transcript.Answered:
-		return t.take(transcript.Inherited{Result: &e})
-	case transcript.Compacted:
-		return t.take(transcript.Inherited{Compacted: &e})
-	case session.Requested:
-		if len(e.Attention) == 0 {
-			return nil
-		}
-		frames, err := t.owed.Frames(e.Attention)
-		if err != nil {
-			return err
-		}
-		return t.take(transcript.Inherited{Notices: transcript.NoticesOf(e.Turn, frames)})
-	case attention.Event:
-		return t.owed.Apply(e)
+	entry, err := entryOf(&t.owed, ev)
+	if err != nil {
+		return err
+	}
+	if entry != nil {
+		return t.take(*entry)
 	}
 	t.note(ev)
 	return nil
+}
+
+// entryOf is the entry that an event adds to its conversation; nil where it adds
+// none. owed follows the notices, whose text the request that carries them does not repeat.
+func entryOf(owed *attention.State, ev session.Event) (*transcript.Inherited, error) {
+	switch e := ev.(type) {
+	case transcript.Inherited:
+		return &e, nil
+	case transcript.UserSaid:
+		return &transcript.Inherited{User: &e}, nil
+	case transcript.AssistantSaid:
+		return &transcript.Inherited{Assistant: &e}, nil
+	case transcript.Answered:
+		return &transcript.Inherited{Result: &e}, nil
+	case transcript.Compacted:
+		return &transcript.Inherited{Compacted: &e}, nil
+	case session.Requested:
+		if len(e.Attention) == 0 {
+			return nil, nil
+		}
+		frames, err := owed.Frames(e.Attention)
+		if err != nil {
+			return nil, err
+		}
+		return &transcript.Inherited{Notices: transcript.NoticesOf(e.Turn, frames)}, nil
+	case attention.Event:
+		return nil, owed.Apply(e)
+	}
+	return nil, nil
 }
 
 // take hands an entry on. Results have no turn of their own: they stand where

@@ -71,6 +71,10 @@ func (r *reading) read(h Home, s id.Session, kind string, data []byte) error {
 	if err != nil {
 		return err
 	}
+	entry, err := entryOf(&r.owed, ev)
+	if err != nil {
+		return err
+	}
 	switch e := ev.(type) {
 	case session.Created:
 		r.dir = e.Dir
@@ -81,16 +85,8 @@ func (r *reading) read(h Home, s id.Session, kind string, data []byte) error {
 		r.inherited(nil)
 	case transcript.Inherited:
 		r.inherited(&e)
-		return r.entry(e)
 	case transcript.UserSaid:
-		e.Input, e.Prompt, e.Message = "", 0, "" // names that mean something there
-		return r.entry(transcript.Inherited{User: &e})
-	case transcript.AssistantSaid:
-		return r.entry(transcript.Inherited{Assistant: &e})
-	case transcript.Answered:
-		return r.entry(transcript.Inherited{Result: &e})
-	case transcript.Compacted:
-		return r.entry(transcript.Inherited{Compacted: &e})
+		entry.User.Input, entry.User.Prompt, entry.User.Message = "", 0, "" // names that mean something there
 	case session.CompactionStarted:
 		r.at.request = e.Request
 	case session.TurnStarted:
@@ -100,18 +96,11 @@ func (r *reading) read(h Home, s id.Session, kind string, data []byte) error {
 		return r.visit(nil, r.at)
 	case session.Requested:
 		r.at.request = e.Request
-		if len(e.Attention) == 0 {
-			return nil
-		}
-		frames, err := r.owed.Frames(e.Attention)
-		if err != nil {
-			return err
-		}
-		return r.entry(transcript.Inherited{Notices: transcript.NoticesOf(e.Turn, frames)})
-	case attention.Event:
-		return r.owed.Apply(e)
 	}
-	return nil
+	if entry == nil {
+		return nil
+	}
+	return r.entry(*entry)
 }
 
 // inherited follows the numbers through what the source has from another one:

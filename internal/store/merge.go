@@ -100,17 +100,27 @@ func (m *merge) lines(yield func(Line, error) bool) {
 
 // children adds the journals of the delegates that a line made.
 func (m *merge) children(l Line) {
-	for kind, data := range l.Events() {
+	for _, s := range Children(l.Entry) {
+		if exists(m.home.Journal(s)) {
+			m.add(s, m.home.Journal(s))
+		}
+	}
+}
+
+// Children are the sessions of the delegates that a line of a tree's journal made.
+func Children(e journal.Entry) (out []id.Session) {
+	for kind, data := range e.Events() {
 		var made struct {
 			Child id.Session `json:"child_session_id"`
 		}
 		if kind != "delegate.created" || json.Unmarshal(data, &made) != nil {
 			continue
 		}
-		if s, ok := id.ParseSession(string(made.Child)); ok && exists(m.home.Journal(s)) {
-			m.add(s, m.home.Journal(s))
+		if s, ok := id.ParseSession(string(made.Child)); ok {
+			out = append(out, s)
 		}
 	}
+	return out
 }
 
 // Decode reads the events of a line. Data that stands in a file of its own is
