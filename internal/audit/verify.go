@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"evener/internal/fault"
 	"evener/internal/id"
@@ -268,7 +267,7 @@ func (v *Verified) Folder(h store.Home) error {
 		}
 	}
 	for _, s := range all {
-		if member[s] || !begun(h, s) {
+		if member[s] || !h.Begun(s) {
 			continue
 		}
 		m, err := h.Glance(s)
@@ -280,22 +279,6 @@ func (v *Verified) Folder(h store.Home) error {
 		}
 	}
 	return nil
-}
-
-// begun tells a session from a folder that a process was making when it was
-// killed: a lock and the draft of a branch at most, and an id that nobody has heard of. Without its
-// journal, a folder that holds more has lost it.
-func begun(h store.Home, s id.Session) bool {
-	entries, err := os.ReadDir(h.Dir(s))
-	if err != nil {
-		return true // reading the journal says what is wrong
-	}
-	for _, e := range entries {
-		if e.Name() != "lock" && !strings.HasPrefix(e.Name(), ".") && !strings.HasSuffix(e.Name(), ".forking") {
-			return true
-		}
-	}
-	return false
 }
 
 func exists(path string) bool {

@@ -63,6 +63,9 @@ func runDelete(e *env, args []string) int {
 		}
 		fmt.Fprintln(e.out, "deleted", s)
 	}
+	if err := home.DropUnbegun(proc.BootID()); err != nil {
+		e.failDeed(fmt.Errorf("warning: what killed processes left cannot be removed: %w", err))
+	}
 	return status
 }
 

@@ -18,6 +18,7 @@ import (
 	"evener/internal/id"
 	"evener/internal/job"
 	"evener/internal/joblog"
+	"evener/internal/policy"
 	"evener/internal/proc"
 	"evener/internal/role"
 	"evener/internal/session"
@@ -165,6 +166,7 @@ func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
 	if n := len(r.tree.State.Session().Queue); n > 0 {
 		r.warn(fmt.Sprintf("prompts of the lost session that wait for a turn and get it first: %d", n))
 	}
+	r.warnTools()
 	p.Context = session.ContextSet{Model: r.config.Model, System: r.systemPrompt(dir, created), Tools: toolsJSON(r.tools()), Params: r.params, ContextTokens: r.window}
 	var err error
 	if r.options.living() {
@@ -310,14 +312,34 @@ func (r *runner) status(res host.Result) int {
 
 // tools are what the root's model is offered.
 func (r *runner) tools() []tool.Def {
-	return tool.DefinitionsFor(tool.Surface{Names: rootTools(r.config), Output: r.output, Types: r.types})
+	return tool.DefinitionsFor(tool.Surface{Names: r.names(), Output: r.output, Types: r.types})
+}
+
+func (r *runner) names() []string {
+	return policy.Within(rootTools(r.config), r.tree.State.Session().Fork.Tools)
+}
+
+// warnTools names tools that the conversation may speak of and that are gone.
+func (r *runner) warnTools() {
+	var gone []string
+	for _, name := range r.tree.State.Session().Tools() {
+		if !slices.Contains(r.names(), name) {
+			gone = append(gone, name)
+		}
+	}
+	if len(gone) > 0 {
+		r.warn("tools that the session had and this run does not have: " + strings.Join(gone, ", "))
+	}
 }
 
 // systemPrompt tells the model where it is. Its day is that of the session's
 // start, so that a resumed session asks with the same text.
 func (r *runner) systemPrompt(dir string, created time.Time) string {
 	e := r.promptEnv(dir, created)
-	e.Allowance, e.OutputSchema = r.config.MaxSubagentDepth, r.output != nil
+	e.OutputSchema = r.output != nil
+	if slices.Contains(r.names(), "delegate") {
+		e.Allowance = r.config.MaxSubagentDepth
+	}
 	return tool.SystemPrompt(e)
 }
 

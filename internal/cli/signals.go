@@ -5,6 +5,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"evener/internal/session"
 	"evener/internal/supervisor"
@@ -24,6 +25,7 @@ func (r *runner) onSignals(t *supervisor.Tree) (stop func()) {
 	wg.Add(1)
 	go func() {
 		defer wg.Done()
+		var first blow
 		for {
 			select {
 			case s := <-got:
@@ -31,13 +33,14 @@ func (r *runner) onSignals(t *supervisor.Tree) (stop func()) {
 					r.stdout.Hurry()
 				}
 				r.mu.Lock()
-				again, fed := r.signal != nil, r.fed
-				if !again {
+				count, fed := first.count(s, time.Now()), r.fed
+				if count == begun {
 					r.signal = s
 				}
 				r.mu.Unlock()
 				switch {
-				case again:
+				case count == echoed:
+				case count == again:
 					r.live.leave()
 					os.Exit(signalStatus(s))
 				case fed:
@@ -57,6 +60,34 @@ func (r *runner) onSignals(t *supervisor.Tree) (stop func()) {
 		close(quit)
 		wg.Wait()
 	}
+}
+
+// blow is the first signal of a run.
+type blow struct {
+	os.Signal
+	at time.Time
+}
+
+// What a signal means.
+const (
+	begun  = iota // the first: end in order
+	echoed        // the first once more
+	again         // a second one: end at once
+)
+
+// echo is how soon behind the first the same signal counts as that one. timeout(1) and
+// some supervisors send theirs to the process and then to its group.
+const echo = 100 * time.Millisecond
+
+func (b *blow) count(s os.Signal, now time.Time) int {
+	switch {
+	case b.Signal == nil:
+		*b = blow{s, now}
+		return begun
+	case s == b.Signal && now.Sub(b.at) < echo:
+		return echoed
+	}
+	return again
 }
 
 // signalled is the first signal that came, or nil.

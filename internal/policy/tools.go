@@ -54,6 +54,15 @@ func Tools(own []string, s Spec) ([]string, *fault.Error) {
 	return tools, nil
 }
 
+// Within are the tools of a session that began with another's conversation:
+// what it would have, and no more than bound allows. nil bounds nothing.
+func Within(own, bound []string) []string {
+	if bound == nil {
+		return own
+	}
+	return slices.DeleteFunc(slices.Clone(own), func(name string) bool { return !slices.Contains(bound, name) })
+}
+
 // has reports whether the child has a tool of its creator.
 func (s Spec) has(name string) bool {
 	switch {

@@ -285,7 +285,7 @@ func (w *work) note(upto int64) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// known names the jobs that run, the session's delegates and its task list.
+// known names the jobs that run, the session's delegates, its watches and its task list.
 func (w *work) known() []string {
 	var out []string
 	for _, x := range w.s.running() {
@@ -293,6 +293,9 @@ func (w *work) known() []string {
 	}
 	if ask := w.facts.Kin.Delegates; ask != nil {
 		out = append(out, ask()...)
+	}
+	for _, x := range w.s.Watches.Rows() {
+		out = append(out, fmt.Sprintf("%s watching %s: %s", x.ID, preview(x.Source), preview(x.Condition)))
 	}
 	if n := len(out); n > namesKept {
 		out = append(out[:namesKept], fmt.Sprintf("and %d more; job_list lists them", n-namesKept))

@@ -37,6 +37,9 @@ type Forked struct {
 	Step       int64      `json:"parent_step"` // the last decision of the parent that is in it; of a delegate: the last before it
 	Requests   int64      `json:"requests"`    // model requests of the parent up to there
 	Entries    int64      `json:"entries"`
+	// Tools bound what the session may call, where it began with a delegate's
+	// conversation and settings: it can no more than the delegate could.
+	Tools []string `json:"tools,omitempty"`
 }
 
 func (Forked) Kind() string { return "session.forked" }

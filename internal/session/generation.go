@@ -287,17 +287,27 @@ func (w *work) settled() {
 }
 
 func (s *State) applyContext(e ContextSet) error {
+	tools, err := e.Names()
+	if err != nil {
+		return err
+	}
+	s.Context, s.tools = e, tools
+	return nil
+}
+
+// Names are the tools that the model is told of.
+func (e ContextSet) Names() ([]string, error) {
 	var tools []struct {
 		Name string `json:"name"`
 	}
 	if err := json.Unmarshal(e.Tools, &tools); err != nil {
-		return fmt.Errorf("context: tools: %w", err)
+		return nil, fmt.Errorf("context: tools: %w", err)
 	}
-	s.Context, s.tools = e, nil
+	var names []string
 	for _, t := range tools {
-		s.tools = append(s.tools, t.Name)
+		names = append(names, t.Name)
 	}
-	return nil
+	return names, nil
 }
 
 func (s *State) applyMessage(e transcript.UserSaid) error {

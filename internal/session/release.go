@@ -1,6 +1,10 @@
 package session
 
-import "evener/internal/transcript"
+import (
+	"slices"
+
+	"evener/internal/transcript"
+)
 
 // Quiescent reports that nothing of the session runs, waits or is owed to it, so
 // that its conversation need not be in memory.
@@ -28,6 +32,18 @@ func (s *State) Opening() string {
 	}
 	for _, e := range s.Own() {
 		if e.Role == transcript.User {
+			return e.Text
+		}
+	}
+	return ""
+}
+
+// Inherited is the latest prompt of the conversation that a branch has from another
+// session.
+func (s *State) Inherited() string {
+	inherited := s.Transcript.Entries[:len(s.Transcript.Entries)-len(s.Own())]
+	for _, e := range slices.Backward(inherited) {
+		if e.Role == transcript.User && !e.Note {
 			return e.Text
 		}
 	}

@@ -50,6 +50,7 @@ type Copied struct {
 	Message *string
 	Dir     string // the folder of the new session
 	context *session.ContextSet
+	bound   []string // the tools that the source could not go beyond; nil for a root's
 }
 
 // Fork makes a session that begins with the conversation of another, and opens
@@ -60,6 +61,9 @@ func Fork(h Home, create session.Created, c Copy, version, bootID string) (*Tree
 	}
 	if err := h.Make(); err != nil {
 		return nil, Copied{}, err
+	}
+	if err := h.DropUnbegun(bootID); err != nil {
+		return nil, Copied{}, fmt.Errorf("remove what a killed fork left: %w", err)
 	}
 	if err := makeDurable(h.Dir(create.Session)); err != nil {
 		return nil, Copied{}, fmt.Errorf("make session %s: %w", create.Session, err)
@@ -76,6 +80,9 @@ func Fork(h Home, create session.Created, c Copy, version, bootID string) (*Tree
 	return nil, Copied{}, errors.Join(err, os.RemoveAll(h.Dir(create.Session)))
 }
 
+// drafted ends the name of a journal that is being copied.
+const drafted = ".forking"
+
 // Begin writes the journal of a new session that begins with the conversation of
 // another. It takes its name only when it is whole and durable; the folder is
 // there already. Memory does not grow with the conversation: the source is read
@@ -87,14 +94,14 @@ func (h Home) Begin(create session.Created, c Copy, version string) (Copied, err
 	}
 	in := session.Inherit{Create: &create, Fork: &end.Forked}
 	if c.Settings {
-		create.Dir, in.Context = cmp.Or(end.Dir, create.Dir), end.context
+		create.Dir, in.Context, end.Tools = cmp.Or(end.Dir, create.Dir), end.context, end.bound
 	}
 	end.Dir = create.Dir
 	events := []session.Event{create, end.Forked}
 	if in.Context != nil {
 		events = append(events, *in.Context)
 	}
-	draft := h.Journal(create.Session) + ".forking"
+	draft := h.Journal(create.Session) + drafted
 	own, err := ownerOf(create.Session, Lineage{Parent: end.Parent, Divergence: end.Divergence})
 	if err != nil {
 		return Copied{}, err

@@ -47,13 +47,15 @@ func (h Home) conversation(s id.Session, visit func(*transcript.Inherited, place
 }
 
 type reading struct {
-	visit   func(*transcript.Inherited, place) error
-	said    transcript.State // for its order only: its entries are dropped
-	owed    attention.State
-	at      place
-	fork    session.Forked // where the source has its own beginning from
-	dir     string
-	context *session.ContextSet // the latest
+	visit func(*transcript.Inherited, place) error
+	said  transcript.State // for its order only: its entries are dropped
+	owed  attention.State
+	at    place
+	fork  session.Forked // where the source has its own beginning from
+	dir   string
+	// delegate: the source is one's session.
+	delegate bool
+	context  *session.ContextSet // the latest
 }
 
 // read takes one event. Of what is no part of the conversation the kind alone is looked at.
@@ -77,7 +79,7 @@ func (r *reading) read(h Home, s id.Session, kind string, data []byte) error {
 	}
 	switch e := ev.(type) {
 	case session.Created:
-		r.dir = e.Dir
+		r.dir, r.delegate = e.Dir, e.Root != e.Session
 	case session.ContextSet:
 		r.context = &e
 	case session.Forked:

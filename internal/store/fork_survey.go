@@ -27,7 +27,12 @@ func (h Home) survey(c Copy) (Copied, error) {
 	}
 	out := Copied{
 		Forked:  session.Forked{Parent: c.From, Divergence: s.end.turn + 1, How: c.How, Step: s.end.step, Requests: s.end.request, Entries: s.end.entries},
-		Message: s.message, Dir: r.dir, context: r.context,
+		Message: s.message, Dir: r.dir, context: r.context, bound: r.fork.Tools,
+	}
+	if r.delegate && r.context != nil {
+		if out.bound, err = r.context.Names(); err != nil {
+			return Copied{}, err
+		}
 	}
 	switch {
 	case c.Cut == BeforeTurn:

@@ -28,11 +28,11 @@ type Meta struct {
 	Model       string       `json:"model"`
 	Created     time.Time    `json:"created_at"`
 	Last        time.Time    `json:"last_activity"`
-	Title       string       `json:"title"`          // beginning of the first prompt
+	Title       string       `json:"title"`          // beginning of the first prompt; of a branch that never ran, of the latest that it has from the other
 	Name        string       `json:"name,omitempty"` // from the model, where it was asked for one
 	Turns       int64        `json:"turns"`
 	Jobs        int          `json:"jobs"`
-	Outcome     string       `json:"outcome"` // of the latest run; "open" while it is not ended
+	Outcome     string       `json:"outcome"` // of the latest run; "open" while it is not ended, "branch" where none began yet
 	Archived    bool         `json:"archived,omitempty"`
 	ObservedBy  []id.Session `json:"observed_by,omitempty"` // the sessions of its tree that ever watched it, but for its jobs
 	JournalSize int64        `json:"journal_bytes"`
@@ -55,6 +55,9 @@ func metaOf(s *session.State, size int64, l Lineage) Meta {
 	}
 	m.Lineage, m.ForkLabel, m.Name = l, s.ForkLabel, s.Name
 	m.Title = text.Preview(s.Opening(), 80)
+	if s.Run.N == 0 && s.Fork.Parent != "" { // made, and not gone on with: it is known by what it begins with
+		m.Title, m.Outcome = text.Preview(s.Inherited(), 80), "branch"
+	}
 	return m
 }
 

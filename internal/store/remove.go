@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"evener/internal/delegate"
 	"evener/internal/id"
@@ -172,6 +173,53 @@ func (h Home) Finish(s id.Session) error {
 		return err
 	}
 	return h.finish(s, below)
+}
+
+// Begun tells a session from a folder that a process was making when it was
+// killed: a lock and the draft of a branch at most, and an id that nobody has
+// heard of. A folder that holds more has lost its journal, if it has none.
+func (h Home) Begun(s id.Session) bool {
+	entries, err := os.ReadDir(h.Dir(s))
+	if err != nil {
+		return true // reading the journal says what is wrong
+	}
+	for _, e := range entries {
+		if e.Name() != "lock" && !strings.HasPrefix(e.Name(), ".") && !strings.HasSuffix(e.Name(), drafted) {
+			return true
+		}
+	}
+	return false
+}
+
+// unbegunFor is how long a folder may stand there before its session begins: who
+// is making one has not locked it yet.
+const unbegunFor = time.Minute
+
+// DropUnbegun removes folders of sessions that never began, which a killed process left.
+func (h Home) DropUnbegun(bootID string) error {
+	ids, err := h.IDs()
+	if err != nil {
+		return err
+	}
+	var left error
+	for _, s := range ids {
+		info, err := os.Lstat(h.Dir(s))
+		if err != nil || !info.IsDir() || time.Since(info.ModTime()) < unbegunFor || h.Begun(s) {
+			continue
+		}
+		lock, err := h.Lock(s, bootID)
+		if err != nil {
+			continue // somebody is at it
+		}
+		if !h.Begun(s) {
+			err = h.setAside(s)
+			if err == nil {
+				err = clear(h.Sessions, removing+string(s))
+			}
+		}
+		left = errors.Join(left, err, lock.Close())
+	}
+	return left
 }
 
 // DropScratch removes the scratch folder of a tree.
