@@ -135,7 +135,7 @@ func TestForkOfWholeTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := session.Forked{Parent: sourceID, Divergence: 2, How: session.ResumeWith, Step: 4, Requests: 2, Entries: 5}
-	if c.Forked != want || got.Fork != want || c.LeftOut != 2 {
+	if !reflect.DeepEqual(c.Forked, want) || !reflect.DeepEqual(got.Fork, want) || c.LeftOut != 2 {
 		t.Errorf("%+v, folded %+v", c, got.Fork)
 	}
 	if !reflect.DeepEqual(got.Transcript.Entries, source.Transcript.Entries[:5]) {
