@@ -85,6 +85,10 @@ func rootTools(c config.Config) []string {
 func (r *runner) prepare(s supervisor.DelegateSpec) (supervisor.Prepared, *fault.Error) {
 	a := s.Call
 	none := supervisor.Prepared{}
+	replays := strings.HasPrefix(s.Model, "replay/")
+	if replays { // whatever model it was, its replies are recorded
+		a.Model = ""
+	}
 	if a.Model != "" {
 		if _, err := r.models.get(a.Model); err != nil {
 			return none, fault.Invalid("delegate: %v", err)
@@ -93,6 +97,9 @@ func (r *runner) prepare(s supervisor.DelegateSpec) (supervisor.Prepared, *fault
 	kind, refused := r.role(a.AgentType)
 	if refused != nil {
 		return none, refused
+	}
+	if replays {
+		kind.Model = role.Inherit
 	}
 	name, warning := role.ResolveModel(kind, a.Model, s.Model, r.offers(s.Model))
 	if warning != "" {

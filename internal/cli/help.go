@@ -38,6 +38,8 @@ has ended; the other is only read, and may be live.
 OPENAI_API_KEY if it wants one; PROVIDER/NAME one that the user's configuration names.
 --model exec/NAME runs a command of that configuration for each reply. --model script/FILE
 answers from a file and opens no connection; script/builtin:demo came with the program.
+--model replay/SESSION gives the replies again that SESSION has recorded, those of its
+delegates to the delegates that are made in the same order, and opens no connection.
 
 The process ends when the model has reported and its notices are told; background
 jobs that still run are announced to the model once, then ended. With --wait-jobs it

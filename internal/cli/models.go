@@ -116,6 +116,8 @@ func (e *env) modelsOf(c config.Config, provider string) ([]listedModel, error) 
 		return &out[len(out)-1]
 	}
 	switch provider {
+	case "replay": // every session there is: evener sessions lists them
+		return nil, nil
 	case "script":
 		names, err := fs.Glob(builtinScripts(), "*.json")
 		if err != nil {
@@ -189,7 +191,7 @@ func (e *env) sayMissing(c config.Config, providers []string, all []listedModel,
 		fmt.Fprintln(e.err, "hint: no endpoint is configured; set OPENAI_BASE_URL or --base-url, for example http://127.0.0.1:8080/v1")
 		return
 	}
-	if status != exitOK || provider == "script" || !slices.Contains(providers, provider) {
+	if status != exitOK || provider == "script" || provider == "replay" || !slices.Contains(providers, provider) {
 		return
 	}
 	i := slices.IndexFunc(all, func(m listedModel) bool { return m.Configured })

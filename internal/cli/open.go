@@ -45,6 +45,12 @@ func (e *env) openModel(c config.Config, shared *model.Trace) (opened, error) {
 	switch provider {
 	case "script":
 		m.Secrets = e.keys(c)
+	case "replay":
+		r, window, err := e.recording(c, name)
+		if err != nil {
+			return o, err
+		}
+		m.Recording, m.ContextTokens, m.Secrets = &r, window, e.keys(c)
 	case "exec":
 		x, close, err := e.execConfig(c, name)
 		if err != nil {
@@ -82,7 +88,9 @@ func (e *env) openModel(c config.Config, shared *model.Trace) (opened, error) {
 	if err != nil {
 		return o, errors.Join(err, o.close())
 	}
-	o.Model = &warnsOnce{Model: opened}
+	if o.Model = opened; provider != "replay" { // which warns once of each session
+		o.Model = &warnsOnce{Model: opened}
+	}
 	return o, nil
 }
 
@@ -108,7 +116,7 @@ func params(e config.Endpoint) model.Params {
 
 // providerNames are those that a model's name may begin with.
 func providerNames(c config.Config) []string {
-	return slices.Concat([]string{"openai"}, slices.Sorted(maps.Keys(c.Providers)), []string{"exec", "script"})
+	return slices.Concat([]string{"openai"}, slices.Sorted(maps.Keys(c.Providers)), []string{"exec", "script", "replay"})
 }
 
 // endpointConfig is how a model server is asked.

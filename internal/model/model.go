@@ -20,6 +20,8 @@ import (
 	"io/fs"
 	"strings"
 	"time"
+
+	"evener/internal/transcript"
 )
 
 // Model answers requests. It may be used by many goroutines at once.
@@ -35,10 +37,16 @@ type Model interface {
 type Request struct {
 	Session  string // for error texts and the trace; never sent
 	Number   int64  // of the request in its session, for the trace
+	For      string // ForName, ForSummary; "" for a reply in the conversation
 	System   string
 	Messages []Message
 	Tools    []Tool
 	Params   Params
+
+	// Of a recording, which is told more than what is sent: where the session stands
+	// in its tree, and all that was said in it.
+	Place string
+	Own   []transcript.Entry
 }
 
 // Params are the settings of a request; zero values leave the choice to the server.
@@ -155,6 +163,7 @@ type Config struct {
 	ExtraBody      json.RawMessage // a JSON object whose members are added to the body, winning over our own
 	ContextTokens  int64           // for the text of an overflow only
 	Exec           *Exec           // of exec/NAME
+	Recording      *Recording      // of replay/SESSION
 	Builtin        fs.FS           // scripts of the program itself: script/builtin:NAME
 	Trace          *Trace          // where requests and answers are written down; nil: nowhere
 }
@@ -198,9 +207,10 @@ var providers = []struct {
 	{"openai", openOpenAI},
 	{"exec", openExec},
 	{"script", openScript},
+	{"replay", openReplay},
 }
 
-// Open returns the model that spec names: openai/NAME, exec/NAME or script/FILE.
+// Open returns the model that spec names: openai/NAME, exec/NAME, script/FILE or replay/SESSION.
 // NAME may hold slashes. Nothing is connected or started yet; a script is read and checked.
 func Open(spec string, c Config) (Model, error) {
 	provider, name, _ := strings.Cut(spec, "/")

@@ -61,19 +61,24 @@ type scriptedError struct {
 	times   int // 0: always
 }
 
-// Complete implements Model. A trace has the request and the reply in the form
-// that a command would be asked in.
+// Complete implements Model.
 func (s *script) Complete(ctx context.Context, r Request, progress func(Progress)) (Reply, error) {
-	if s.trace == nil {
-		return s.complete(ctx, r, progress)
+	return unsent(s.trace, s.scrub, s.name, r, func() (Reply, error) { return s.complete(ctx, r, progress) })
+}
+
+// unsent writes down what a model answers that is sent nothing: the request and the
+// reply in the form that a command would be asked in.
+func unsent(t *Trace, scrub scrubber, name string, r Request, complete func() (Reply, error)) (Reply, error) {
+	if t == nil {
+		return complete()
 	}
-	x := s.trace.exchange(Config{}, s.scrub, s.name, r)
-	body, err := Config{}.execRequest(s.name, r)
+	x := t.exchange(Config{}, scrub, name, r)
+	body, err := Config{}.execRequest(name, r)
 	if err != nil { // a history that it refuses
 		body, _ = encode(err.Error())
 	}
 	a := x.begin(body, func(*traceRequest) {})
-	reply, err := s.complete(ctx, r, progress)
+	reply, err := complete()
 	if err == nil {
 		a.data("", reply.written())
 	}

@@ -38,6 +38,8 @@ func (t *Tree) name(s id.Session) {
 	x := t.o.Store.State.Sessions[s]
 	own, told := x.Own(), x.Context
 	own = own[:min(len(own), nameEntries)]
+	from := t.request(s, 0)
+	from.For = model.ForName
 	ctx, cancel := context.WithCancel(t.ctx)
 	t.naming.cancel = cancel
 	t.naming.tries++
@@ -49,9 +51,8 @@ func (t *Tree) name(s id.Session) {
 			m, err = t.o.Models(told.Model)
 		}
 		if err == nil {
-			r.Session = string(s)
 			var reply model.Reply
-			if reply, err = m.Complete(ctx, r, nil); err == nil {
+			if reply, err = m.Complete(ctx, whose(r, from), nil); err == nil {
 				found.Text, found.Usage = reply.Text, said(reply).Usage
 			}
 		}

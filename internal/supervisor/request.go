@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"evener/internal/id"
 	"evener/internal/model"
@@ -17,9 +18,10 @@ import (
 func (t *Tree) callModel(id id.Session, n int64) {
 	s := t.o.Store.State.Sessions[id]
 	entries, told := s.Transcript.Context(), s.Context
+	r := t.request(id, n)
 	ctx := t.withCancel(id, n)
 	t.outside(func() {
-		reply, err := t.complete(ctx, id, n, told, entries)
+		reply, err := t.complete(ctx, r, told, entries)
 		if err != nil {
 			t.modelFailed(id, n, err)
 			return
@@ -43,7 +45,7 @@ func (t *Tree) modelFailed(id id.Session, n int64, err error) {
 	t.tell(id, in)
 }
 
-func (t *Tree) complete(ctx context.Context, s id.Session, n int64, told session.ContextSet, entries []transcript.Entry) (model.Reply, error) {
+func (t *Tree) complete(ctx context.Context, from model.Request, told session.ContextSet, entries []transcript.Entry) (model.Reply, error) {
 	m, err := t.o.Models(told.Model)
 	if err != nil {
 		return model.Reply{}, err
@@ -52,8 +54,38 @@ func (t *Tree) complete(ctx context.Context, s id.Session, n int64, told session
 	if err != nil {
 		return model.Reply{}, err
 	}
-	r.Session, r.Number = string(s), n
-	return m.Complete(ctx, r, t.progress)
+	return m.Complete(ctx, whose(r, from), t.progress)
+}
+
+// request says whose a request is. What a session has said never changes, so
+// that it is read while the loop goes on.
+func (t *Tree) request(s id.Session, n int64) model.Request {
+	return model.Request{Session: string(s), Number: n, Place: t.placeOf(s), Own: t.o.Store.State.Sessions[s].Own()}
+}
+
+func whose(r, from model.Request) model.Request {
+	r.Session, r.Number, r.For, r.Place, r.Own = from.Session, from.Number, from.For, from.Place, from.Own
+	return r
+}
+
+// placeOf is where a session stands in its tree: "" the root, "2.1" the first
+// delegate of the root's second.
+func (t *Tree) placeOf(s id.Session) string {
+	all := t.o.Store.State.Delegates
+	d := all.Get(id.DelegateOf(s))
+	if d == nil {
+		return ""
+	}
+	n := 0
+	for x := range all.OwnedBy(d.Owner) {
+		if n++; x == d {
+			break
+		}
+	}
+	if above := t.placeOf(d.Owner); above != "" {
+		return fmt.Sprintf("%s.%d", above, n)
+	}
+	return strconv.Itoa(n)
 }
 
 func (t *Tree) progress(p model.Progress) {

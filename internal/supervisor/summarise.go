@@ -24,6 +24,8 @@ var summarisePrompt string
 func (t *Tree) summarise(id id.Session, e effect.Summarise) {
 	s := t.o.Store.State.Sessions[id]
 	entries, told := s.Transcript.Before(e.Upto), s.Context
+	from := t.request(id, e.Request)
+	from.For = model.ForSummary
 	ctx := t.withCancel(id, e.Request)
 	t.outside(func() {
 		r, err := sideRequest(told, summarisePrompt, transcript.Digest(entries, e.Bytes))
@@ -33,8 +35,7 @@ func (t *Tree) summarise(id id.Session, e effect.Summarise) {
 		}
 		var reply model.Reply
 		if err == nil {
-			r.Session, r.Number = string(id), e.Request
-			reply, err = m.Complete(ctx, r, t.progress)
+			reply, err = m.Complete(ctx, whose(r, from), t.progress)
 		}
 		if err != nil {
 			t.modelFailed(id, e.Request, err)
