@@ -41,6 +41,8 @@ type env struct {
 	environ  []string
 	dir      string
 	entered  []string // --dir as given
+	// described, where it is set, gets the flags of a command in place of its help.
+	described func(command, *flag.FlagSet)
 }
 
 // command is one row of the table.
@@ -56,7 +58,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		sessionsCommand, treeCommand, jobsCommand, activityCommand, tasksCommand, showCommand, logCommand, verifyCommand, replayCommand, repairCommand, forkCommand, asideCommand, archiveCommand, deleteCommand, modelsCommand, agentsCommand,
-		configCommand, trustCommand, versionCommand, helpCommand,
+		configCommand, trustCommand, completionCommand, versionCommand, helpCommand,
 	}
 }
 
@@ -121,7 +123,11 @@ func (e *env) parse(c command, fs *flag.FlagSet, args []string) (rest []string, 
 	for {
 		err := fs.Parse(args)
 		if errors.Is(err, flag.ErrHelp) {
-			printHelp(e.out, c, fs)
+			if e.described != nil {
+				e.described(c, fs)
+			} else {
+				printHelp(e.out, c, fs)
+			}
 			return nil, exitOK, false
 		}
 		if err != nil {

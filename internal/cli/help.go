@@ -6,8 +6,8 @@ import (
 )
 
 var helpCommand = command{
-	name: "help", args: "[COMMAND]", summary: "the overview, or the help of one command",
-	help: "evener help run is about a run, which is no command of its own.",
+	name: "help", args: "[--man] [COMMAND]", summary: "the overview, or the help of one command",
+	help: "evener help run is about a run, which is no command of its own. --man prints the manual page, all of it:\nevener help --man >evener.1.",
 }
 
 var versionCommand = command{
@@ -69,10 +69,17 @@ func init() {
 }
 
 func runHelp(e *env, args []string) int {
-	rest, status, ok := e.parse(helpCommand, e.flags(helpCommand), args)
+	fs := e.flags(helpCommand)
+	man := fs.Bool("man", false, "the manual page evener(1), for man or mandoc")
+	rest, status, ok := e.parse(helpCommand, fs, args)
 	switch {
 	case !ok:
 		return status
+	case *man && len(rest) > 0:
+		return e.fail(exitUsage, "", "help: --man is the page of all commands, and takes none")
+	case *man:
+		printMan(e.out, topics())
+		return exitOK
 	case len(rest) == 0:
 		printOverview(e.out)
 		return exitOK

@@ -27,7 +27,7 @@ var commandGroups = []group{
 	{"look at what was done", []string{"sessions", "tree", "jobs", "activity", "tasks", "show", "log"}},
 	{"begin a branch", []string{"fork", "aside"}},
 	{"keep it in order", []string{"verify", "repair", "archive", "delete"}},
-	{"set up, and more", []string{"models", "agents", "config", "trust", "version", "help"}},
+	{"set up, and more", []string{"models", "agents", "config", "trust", "completion", "version", "help"}},
 }
 
 var flagGroups = []group{
@@ -121,23 +121,8 @@ func reflow(s string) string {
 }
 
 func printFlag(w io.Writer, f *flag.Flag) {
-	kind, usage := flag.UnquoteUsage(f)
-	kind = strings.ToUpper(kind)
-	if v := values[f.Name]; v != "" {
-		kind = v
-	}
-	if b, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
-		if kind != "" {
-			kind = "[=" + kind + "]"
-		}
-	} else if kind != "" {
-		kind = " " + kind
-	}
-	dashes := "--"
-	if len(f.Name) == 1 {
-		dashes = "-"
-	}
-	hanging(w, dashes+f.Name+kind, 27, usage)
+	_, usage := flag.UnquoteUsage(f)
+	hanging(w, spelled(f), 27, usage)
 }
 
 // hanging prints a name and what it means, the latter below itself where it

@@ -43,6 +43,16 @@ func AddFlags(fs *flag.FlagSet, only ...string) Flags {
 	return set
 }
 
+// Choices are the only values that the flag of this name takes, or none where it takes others.
+func Choices(flagName string) []string {
+	for i := range table {
+		if k := &table[i]; k.allows(Flag) && k.flagName() == flagName {
+			return slices.Clone(k.choices)
+		}
+	}
+	return nil
+}
+
 // usage is the help of a flag.
 func (k *key) usage() string {
 	if k.flag != nil {
