@@ -4,11 +4,31 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unk
 FUZZTIME ?= 20s
 RACE     ?= ./...
 
-.PHONY: build demo demo-delegates test race fuzz lint golden bench clauses
+.PHONY: build dist dist-check demo demo-delegates test race fuzz lint golden bench clauses
 
 # One static binary. The version is given, not stamped, so that a clone which git distrusts builds too.
 build:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X evener/internal/cli.version=$(VERSION)' -o bin/evener .
+
+# What a release has, in DIST: static, stripped binaries, the completions of shells, the manual
+# page, a bill of materials, licences and checksums. The modules are those of vendor/, nothing is
+# fetched, and the same source and version give the same bytes, wherever and whenever they are built.
+DIST      ?= dist
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
+PURE       = CGO_ENABLED=0 GOFLAGS=-mod=vendor GOPROXY=off GOTOOLCHAIN=local GOWORK=off GOEXPERIMENT= GOAMD64=v1 GOARM64=v8.0
+STAMP      = -ldflags '-s -w -buildid= -X evener/internal/cli.version=$(VERSION)'
+
+dist:
+	rm -rf $(DIST) && mkdir -p $(DIST)
+	for p in $(PLATFORMS); do $(PURE) GOOS=$${p%/*} GOARCH=$${p#*/} \
+		go build -trimpath -buildvcs=false $(STAMP) -o $(DIST)/evener-$${p%/*}-$${p#*/} . || exit 1; done
+	for s in bash zsh fish; do $(PURE) go run $(STAMP) . completion $$s >$(DIST)/evener.$$s || exit 1; done
+	$(PURE) go run $(STAMP) . help --man >$(DIST)/evener.1
+	$(PURE) go run ./internal/dist -version '$(VERSION)' -goroot "$$(go env GOROOT)" $(DIST)
+
+# Builds the release twice, in different folders and from nothing, and compares the bytes.
+dist-check:
+	.ci/dist-check
 
 # Jobs, a SIGKILL, a resume, and three jq lines over the journals. No network.
 demo: build

@@ -49,7 +49,7 @@ var imports = map[string]string{
 	"cli":  shell + " supervisor audit plugin hook host term",
 	"main": "cli proc", // the keeper is the same binary
 
-	"layout": "", "clauses": "", "demo": "",
+	"layout": "", "clauses": "", "demo": "", "dist": "",
 }
 
 // pure is what the core may use beside its own packages: nothing that reads
@@ -66,7 +66,7 @@ var impure = strings.Fields(`time.Now time.Since time.Until time.Sleep time.Afte
 // homes are the only packages that may import these.
 var homes = map[string]string{
 	"os/exec": "proc demo", // demo drives the built program from outside
-	"net":     "model host proc", "net/http": "model host", "crypto/tls": "model host", "os/signal": "cli proc", "flag": "cli config clauses demo",
+	"net":     "model host proc", "net/http": "model host", "crypto/tls": "model host", "os/signal": "cli proc", "flag": "cli config clauses demo dist",
 	"go.yaml.in/yaml/v3":                       "role",   // the front matter of files that people and other programs write
 	"github.com/santhosh-tekuri/jsonschema/v6": "schema", // whose rules keep it from loading anything
 }
