@@ -123,8 +123,9 @@ func FollowFile(ctx context.Context, path string, from Pos, o FollowOptions) ite
 }
 
 func followFile(ctx context.Context, path string, from Pos, o FollowOptions, yield func(Entry, error) bool) (err error) {
-	w := newWatch(path)
-	defer func() { err = errors.Join(err, w.close()) }()
+	w := NewWatch()
+	defer func() { err = errors.Join(err, w.Close()) }()
+	w.File(path)
 	f, err := osFS{}.open(path, syscall.O_RDONLY, 0)
 	if err != nil {
 		return fmt.Errorf("follow journal: %w", err)
@@ -144,7 +145,7 @@ func followFile(ctx context.Context, path string, from Pos, o FollowOptions, yie
 		if err := yieldLive(s, from.Seq, yield); err != nil {
 			return err
 		}
-		if err := w.wait(ctx); err != nil {
+		if err := w.Wait(ctx); err != nil {
 			return err
 		}
 		if err := s.refresh(); err != nil {

@@ -219,10 +219,10 @@ func TestFollowFileWithoutWatch(t *testing.T) {
 		t.Error(err)
 	}
 	cancel()
-	if err := (watch{}).wait(ctx); !errors.Is(err, context.Canceled) {
+	if err := NewWatch().Wait(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := (watch{}).close(); err != nil {
+	if err := NewWatch().Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"evener/internal/id"
 	"evener/internal/store"
 	"evener/journal"
 )
@@ -20,8 +22,8 @@ var logCommand = command{
 		"journal, begin with the place of their journal: {\"journal\":\"SESSION/session.jsonl\",\"seq\":...\n\n" +
 		"--kind shows only lines with an event of one of these kinds; job is every kind that begins with job. --since passes over what\n" +
 		"was decided before.\n\n" +
-		"-f goes on as lines are written, until interrupted, with the session's own journal only; it waits with\n" +
-		"the newest lines until they are known to be on disk.",
+		"-f goes on as lines are written, also by delegates that come into being meanwhile, until interrupted. It waits with\n" +
+		"a line until it is known to be on disk and nothing can come before it: about a second where nothing follows.",
 }
 
 func init() { logCommand.run = runLog }
@@ -49,32 +51,27 @@ func runLog(e *env, args []string) int {
 		return status
 	}
 	if !*follow {
-		for line, err := range store.Lines(home, target) {
-			if err != nil {
-				return e.failState(err)
-			}
-			if !f.wants(line.Entry) {
-				continue
-			}
-			if _, err := e.out.Write(logLine(home, target, line)); err != nil {
-				return e.fail(exitState, "", "write: %v", err)
-			}
-		}
-		return exitOK
+		return e.writeLog(home, target, store.Lines(home, target), f)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	for line, err := range journal.FollowFile(ctx, home.Journal(target), journal.Pos{}, journal.FollowOptions{Durable: true}) {
-		if errors.Is(err, context.Canceled) {
+	ctx, leave := untilGone(ctx, e.out)
+	defer leave()
+	return e.writeLog(home, target, store.Follow(ctx, home, target), f)
+}
+
+// writeLog writes the lines that are wanted, up to the end, an error or an interrupt.
+func (e *env) writeLog(home store.Home, target id.Session, lines iter.Seq2[store.Line, error], f filter) int {
+	for line, err := range lines {
+		switch {
+		case errors.Is(err, context.Canceled):
 			return exitOK
-		}
-		if err != nil {
+		case err != nil:
 			return e.failState(err)
-		}
-		if !f.wants(line) {
+		case !f.wants(line.Entry):
 			continue
 		}
-		if _, err := e.out.Write(append(line.Line[:len(line.Line):len(line.Line)], '\n')); err != nil {
+		if _, err := e.out.Write(logLine(home, target, line)); err != nil {
 			return e.fail(exitState, "", "write: %v", err)
 		}
 	}

@@ -78,6 +78,7 @@ const goroutines = "supervisor proc model host"
 var goFiles = map[string]string{
 	"journal/journal.go":      "starts the one writer of a journal, which syncs while its callers go on",
 	"internal/cli/signals.go": "signals arrive beside the run; the goroutine is joined before the end",
+	"internal/cli/gone.go":    "a reader of the output goes away beside the wait for lines; the goroutine is joined before the end",
 	"internal/term/screen.go": "one goroutine writes to the terminal, which may be held up; Close joins it",
 	"internal/store/lock.go":  "flock cannot be given a limit; a wait that runs out is left behind by a program that exits",
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"iter"
+	"math"
+	"slices"
 
 	"evener/internal/id"
 	"evener/internal/session"
@@ -21,8 +23,9 @@ type Line struct {
 // Lines reads the journals of a tree as one: a session's own, and for a root
 // those of its tree and of each delegate from the line on that made it. The
 // steps of a tree are counted over all of them; a line that a journal writes of
-// itself has none and stays behind the one before it. An error is the last that
-// is yielded.
+// itself has none and stands before the next decision of that journal, or at the
+// end. So a later line never changes the order of those before it. An error is
+// the last that is yielded.
 func Lines(h Home, s id.Session) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		m := &merge{home: h}
@@ -41,8 +44,10 @@ type merge struct {
 
 type source struct {
 	head Line
-	step int64 // of its last decision
-	err  error // in place of the head
+	own  []Line // what the journal writes of itself before the head
+	step int64  // of the head; at the end of the journal, past all
+	err  error  // in place of the head
+	over bool
 	next func() (journal.Entry, error, bool)
 	stop func()
 }
@@ -51,25 +56,30 @@ func (m *merge) add(s id.Session, path string) {
 	x := &source{head: Line{Session: s, Path: path}}
 	x.next, x.stop = iter.Pull2(m.home.entries(path))
 	m.sources = append(m.sources, x)
-	m.advance(x)
+	x.advance()
 }
 
-// advance takes the next line of a journal, or lets go of one that is at its end.
-func (m *merge) advance(x *source) {
-	e, err, ok := x.next()
-	if !ok {
-		x.stop()
-		for i, s := range m.sources {
-			if s == x {
-				m.sources = append(m.sources[:i], m.sources[i+1:]...)
-				return
-			}
+// advance goes on to the next decision of a journal.
+func (x *source) advance() {
+	x.own = x.own[:0]
+	for {
+		e, err, ok := x.next()
+		if !ok {
+			x.step, x.over = math.MaxInt64, true
+			return
 		}
-	}
-	x.head.Entry, x.err = e, err
-	x.head.N++
-	if !e.Own() {
-		x.step = e.Step
+		x.head.Entry, x.err = e, err
+		x.head.N++
+		if err != nil {
+			return // told next, whatever its step is
+		}
+		if !e.Own() {
+			x.step = e.Step
+			return
+		}
+		own := x.head
+		own.Entry = e.Clone()
+		x.own = append(x.own, own)
 	}
 }
 
@@ -80,11 +90,22 @@ func (m *merge) lines(yield func(Line, error) bool) {
 		}
 	}()
 	for len(m.sources) > 0 {
-		x := m.sources[0]
-		for _, s := range m.sources {
-			if s.step < x.step {
-				x = s
+		n := 0
+		for i, s := range m.sources {
+			if s.step < m.sources[n].step {
+				n = i
 			}
+		}
+		x := m.sources[n]
+		for _, own := range x.own {
+			if !yield(own, nil) {
+				return
+			}
+		}
+		if x.over {
+			x.stop()
+			m.sources = slices.Delete(m.sources, n, n+1)
+			continue
 		}
 		if x.err != nil {
 			yield(x.head, legacy(x.err))
@@ -94,7 +115,7 @@ func (m *merge) lines(yield func(Line, error) bool) {
 			return
 		}
 		m.children(x.head)
-		m.advance(x)
+		x.advance()
 	}
 }
 
