@@ -180,6 +180,18 @@ func (c Conversation) blocks(e transcript.Entry) []block {
 	return out
 }
 
+// Part is a piece of an entry: who speaks, and the words, whole.
+type Part struct{ Head, Body string }
+
+// Parts are the pieces of an entry as views head them. Of a reply the calls come last.
+func (c Conversation) Parts(e transcript.Entry) []Part {
+	var out []Part
+	for _, k := range c.blocks(e) {
+		out = append(out, Part{k.head, k.body})
+	}
+	return out
+}
+
 func called(name, call string) string {
 	return text.Preview(name, maxNames) + " (" + text.Preview(call, maxNames) + ")"
 }

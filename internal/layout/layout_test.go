@@ -41,12 +41,13 @@ var imports = map[string]string{
 	"evidence":   core + " joblog store",
 	"files":      core,
 	"tool":       core + " schema",
+	"report":     core + " store evidence",
 	"supervisor": shell + " match",
 	"audit":      core + " journal store joblog",
 	"plugin":     ground, "hook": ground + " plugin",
 	"term": "text",
 	"host": shell + " supervisor audit plugin hook",
-	"cli":  shell + " supervisor audit plugin hook host term",
+	"cli":  shell + " supervisor audit report plugin hook host term",
 	"main": "cli proc", // the keeper is the same binary
 
 	"layout": "", "clauses": "", "demo": "", "dist": "",

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+
+	"evener/internal/report"
+)
+
+var reportCommand = command{
+	name: "report", args: "[--at N|TIME] [SESSION] -o FILE", summary: "one HTML page of a session: a timeline, and the conversations beside it",
+	help: "The page shows the turns, tool calls, jobs, delegates, watches and notices of a session and of all below it as bars on a timeline, with what\n" +
+		"caused what, and beside it what was said. SESSION may be the id of a delegate, and is by default the latest session. The page\n" +
+		"is one file that loads and sends nothing; a browser opens it from the disk. Without scripts, and in print, it is a list and the conversations.\n\n" +
+		"It is made of the journals alone, so it holds prompts, commands and results, but of the output of jobs only what the model was told; the middle of\n" +
+		"a text above 20,000 characters is left out. FILE is for its owner's eyes (0600), and is replaced whole where it is there;\n" +
+		"- is standard output.\n\n" +
+		"Exit status: 0 written, 2 wrong usage, 3 a journal that cannot be read or a file that cannot be written.",
+}
+
+func init() { reportCommand.run = runReport }
+
+func runReport(e *env, args []string) int {
+	flags := e.flags(reportCommand)
+	set := e.stateFlags(flags)
+	out := flags.String("o", "", "the `file` to write; - is standard output")
+	at := atFlag(flags)
+	rest, status, ok := e.parse(reportCommand, flags, args)
+	if !ok {
+		return status
+	}
+	if *out == "" {
+		return e.fail(exitUsage, "", "report: -o FILE names the page to write; -o - is standard output")
+	}
+	home, _, err := e.home(set)
+	if err != nil {
+		return e.failLoad(err)
+	}
+	target, status, ok := e.oneSession(home, "report", rest)
+	if !ok {
+		return status
+	}
+	root, err := home.TreeOf(target)
+	if err != nil {
+		return e.failState(err)
+	}
+	if !home.Has(root) { // what is left of the tree
+		root = target
+	}
+	bad, err := lookAt(&home, target, *at)
+	if err != nil {
+		return e.failState(err)
+	}
+	if bad != "" {
+		return e.fail(exitUsage, "", "report: %s", bad)
+	}
+	page, err := report.Of(home, root, target)
+	if errors.Is(err, report.ErrNotBegun) && *at != "" {
+		return e.fail(exitUsage, "", "report: --at %s: session %s had not begun by then", *at, target)
+	}
+	if err != nil {
+		return e.failState(err)
+	}
+	if err := e.writePage(*out, page); err != nil {
+		return e.fail(exitState, "", "report: %v", err)
+	}
+	return exitOK
+}
+
+// writePage writes a page to where it is wanted: a file as a whole or not at all, what is
+// no file, such as a pipe, as it comes.
+func (e *env) writePage(path string, page *report.Page) error {
+	if path == "-" {
+		return wrote("standard output", buffered(e.out, page))
+	}
+	if to, err := filepath.EvalSymlinks(path); err == nil { // what a link leads to is replaced, not the link
+		path = to
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder; -o names a file", path)
+	case err == nil && !info.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return wrote(path, err)
+		}
+		return wrote(path, errors.Join(buffered(f, page), f.Close()))
+	}
+	f, err := renameio.TempFile(filepath.Dir(path), path)
+	if err != nil {
+		return wrote(path, err)
+	}
+	defer f.Cleanup() // of what was not put into place
+	if err := errors.Join(f.Chmod(0o600), buffered(f, page)); err != nil {
+		return wrote(path, err)
+	}
+	return wrote(path, f.CloseAtomicallyReplace())
+}
+
+func buffered(w io.Writer, page *report.Page) error {
+	b := bufio.NewWriterSize(w, 1<<20)
+	return errors.Join(page.Write(b), b.Flush())
+}
+
+// wrote says which file could not be written, without the name of one that was only on its way there.
+func wrote(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	return fmt.Errorf("write %s: %w", path, err)
+}
