@@ -43,7 +43,7 @@ func TestComplete(t *testing.T) {
 		{"trust |", ":folders"},
 		{"help conf|", "config"},
 		{"help ru|", "run"},
-		{"models |", "openai exec script"},
+		{"models |", "openai exec script replay"},
 		{"completion |", "bash zsh fish"},
 		{"version |", ""},
 	} {
