@@ -246,7 +246,7 @@ func (m *memory) ofWatch(kind string) session.Input {
 }
 
 func (m *memory) prompt() session.Prompt {
-	var in session.Prompt
+	in := args[session.Prompt](m)
 	if c, ok := first[session.Created](m); ok {
 		in.Create = &c
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"strings"
@@ -12,10 +13,16 @@ import (
 )
 
 var replayCommand = command{
-	name: "replay", args: "[--json] SESSION", summary: "decides a session's recorded causes again and tells the first difference",
+	name: "replay", args: "[--json | --from N --model M [flags]] SESSION", summary: "decides a session's recorded causes again and tells the first difference",
 	help: "Every line of the session's tree names its cause. From the empty state on, each cause is decided again by the rules\n" +
 		"of this program, and what comes of it is compared with what was recorded. No model is asked, nothing is run or written.\n" +
 		"The session may be in use; what its journals have is replayed. Of a delegate the whole tree is.\n\n" +
+		"With --from N a new session runs on from decision N (the step of a line of evener log, as with --at N) with model M, as a\n" +
+		"run does: what it prints, its flags and its status are those of evener help run. SESSION is only read. Taken along is the\n" +
+		"conversation up to N, with what the model was told, the output schema and the folder, unless --dir names another one. A round of calls\n" +
+		"that is not answered by then is left out, and the model asked for it again. Jobs, delegates, watches, tasks, notices that were not\n" +
+		"told, prompts that wait and later prompts stay where they are. Where no turn is open at N there is nothing to run on from.\n" +
+		"--model replay/SESSION gives the replies recorded behind N: see docs/replay.md.\n\n" +
 		"Exit status: 0 no difference, 1 a difference, 2 wrong usage, 3 a journal that cannot be read.",
 }
 
@@ -23,13 +30,24 @@ func init() { replayCommand.run = runReplay }
 
 func runReplay(e *env, args []string) int {
 	fs := e.flags(replayCommand)
-	set := e.stateFlags(fs)
+	o := e.runOnFlags(fs)
+	from := fs.Int64("from", 0, "run on from decision `N` into a new session")
 	asJSON := fs.Bool("json", false, "one JSON object: decisions, versions, repaired, difference")
 	rest, status, ok := e.parse(replayCommand, fs, args)
 	if !ok {
 		return status
 	}
-	home, _, err := e.home(set)
+	given := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	switch extra := onlyRunOn(fs); {
+	case given["from"] && given["json"]:
+		return e.fail(exitUsage, "", "replay: --json tells of a replay, and --from begins a run; --output json tells of that")
+	case given["from"]:
+		return e.runOn(o, *from, rest)
+	case extra != "":
+		return e.fail(exitUsage, "", "replay: --%s belongs to a run, which --from N begins", extra)
+	}
+	home, _, err := e.home(o.flags)
 	if err != nil {
 		return e.failLoad(err)
 	}

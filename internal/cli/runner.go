@@ -36,6 +36,7 @@ type runner struct {
 	config  config.Config
 	params  json.RawMessage // of the model, for the record
 	window  int64           // its context_tokens
+	past    *session.State  // from which the run goes on; nil for a prompt
 	tree    *store.Tree
 	created bool
 	live    *live           // what a person at a terminal sees; nil for none
@@ -168,6 +169,9 @@ func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
 	}
 	r.warnTools()
 	p.Context = session.ContextSet{Model: r.config.Model, System: r.systemPrompt(dir, created), Tools: toolsJSON(r.tools()), Params: r.params, ContextTokens: r.window}
+	if r.past != nil {
+		r.asThen(&p)
+	}
 	var err error
 	if r.options.living() {
 		err = r.serve(t, p)

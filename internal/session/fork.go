@@ -26,6 +26,8 @@ const (
 	ForkAtTurn ForkHow = "fork"
 	// Aside: the user wants the whole conversation once more, to go on beside it.
 	Aside ForkHow = "aside"
+	// RunOn: the user ran on from a decision of the past.
+	RunOn ForkHow = "run_on"
 )
 
 // Forked: the conversation begins with that of another session, in the
@@ -63,6 +65,18 @@ func (w *work) inherit(in Inherit) *fault.Error {
 	for _, e := range in.Entries {
 		w.emit(e)
 	}
+	return nil
+}
+
+// goOn asks for the reply that the conversation waits for with which the session
+// begins: a turn that nobody opens with a word.
+func (w *work) goOn(in Prompt) *fault.Error {
+	all := w.s.Transcript.Entries
+	if w.s.Run.N > 0 || w.s.Fork.How != RunOn || len(all) == 0 || all[len(all)-1].Role == transcript.Assistant {
+		return fault.Invalid("the conversation does not wait for a reply; it goes on with a prompt")
+	}
+	w.begin(in)
+	w.startTurn(UserTurn, transcript.UserSaid{})
 	return nil
 }
 

@@ -29,6 +29,9 @@ type Prompt struct {
 	ParentJob id.Job     `json:"-"`
 	// OutputSchema, if set, has been found usable.
 	OutputSchema json.RawMessage `json:"-"`
+	// GoesOn: there is no text; the conversation that the session begins with waits
+	// for a reply.
+	GoesOn bool `json:"goes_on,omitempty"`
 }
 
 // Open starts a run that waits for prompts: what a Prompt has beside its text.

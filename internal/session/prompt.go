@@ -46,6 +46,9 @@ func sameContext(a, b ContextSet) bool {
 // a loss of the process; only an interrupt or a close drops one.
 func (w *work) prompt(in Prompt) *fault.Error {
 	s := w.s
+	if in.GoesOn {
+		return w.goOn(in)
+	}
 	if err := s.admits(in); err != nil {
 		return err
 	}

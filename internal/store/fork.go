@@ -35,8 +35,10 @@ type Copy struct {
 	From id.Session // read only; it may be live in another process
 	How  session.ForkHow
 	Cut  Cut
-	Turn int64 // of BeforeTurn
-	Step int64 // number of the first decision; a new root begins with 1
+	Turn int64  // of BeforeTurn
+	Step int64  // number of the first decision; a new root begins with 1
+	At   int64  // the decision of the other behind which nothing is copied; 0 is none
+	Dir  string // of the new session, in place of the other's
 	// Settings says that the folder and what the model is told come along, too.
 	Settings bool
 }
@@ -94,7 +96,7 @@ func (h Home) Begin(create session.Created, c Copy, version string) (Copied, err
 	}
 	in := session.Inherit{Create: &create, Fork: &end.Forked}
 	if c.Settings {
-		create.Dir, in.Context, end.Tools = cmp.Or(end.Dir, create.Dir), end.context, end.bound
+		create.Dir, in.Context, end.Tools = cmp.Or(c.Dir, end.Dir, create.Dir), end.context, end.bound
 	}
 	end.Dir = create.Dir
 	events := []session.Event{create, end.Forked}
@@ -112,7 +114,7 @@ func (h Home) Begin(create session.Created, c Copy, version string) (Copied, err
 	}
 	w := &copier{h: h, j: j, session: create.Session, step: c.Step, at: time.Now().UTC().Truncate(time.Microsecond)}
 	w.put(in, events...)
-	_, err = h.conversation(c.From, func(e *transcript.Inherited, at place) error {
+	_, err = h.conversation(c, func(e *transcript.Inherited, at place) error {
 		if at.entries > end.Entries {
 			return errEnough
 		}

@@ -8,7 +8,6 @@ import (
 	"evener/internal/id"
 	"evener/internal/session"
 	"evener/internal/transcript"
-	"evener/journal"
 )
 
 // place is how far a reading of a conversation has come.
@@ -21,10 +20,12 @@ type place struct {
 // conversation reads what a journal says of its conversation. visit is told each
 // entry, and nil at the end of a turn, with the place behind it. An entry that
 // could not follow is damage.
-func (h Home) conversation(s id.Session, visit func(*transcript.Inherited, place) error) (*reading, error) {
+func (h Home) conversation(c Copy, visit func(*transcript.Inherited, place) error) (*reading, error) {
+	s := c.From
+	h.At = c.At
 	r := &reading{visit: visit, said: transcript.New(), owed: attention.New()}
 	line := int64(0)
-	for e, err := range journal.Read(h.Journal(s), journal.Pos{}) {
+	for e, err := range h.entries(h.Journal(s)) {
 		if err != nil {
 			return r, legacy(err)
 		}

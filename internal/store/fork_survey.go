@@ -18,7 +18,7 @@ type survey struct {
 
 func (h Home) survey(c Copy) (Copied, error) {
 	s := survey{c: c}
-	r, err := h.conversation(c.From, s.visit)
+	r, err := h.conversation(c, s.visit)
 	if err == nil {
 		err = s.check()
 	}
