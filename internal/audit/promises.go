@@ -227,9 +227,7 @@ func (c *checked) session(s *session.State) {
 	if n := len(s.Attention.Pending()); n > 0 {
 		c.note(path, "%d notices wait for a turn that settles them", n)
 	}
-	if c.home.TrustsWrongly(s, c.tree) {
-		c.damage(filepath.Join(c.home.Dir(s.ID), "meta.json"), "the summary of session %s says otherwise than its journal; remove it, and the next listing makes it again", s.ID)
-	}
+	c.summary(s)
 	if p := s.Fork.Parent; p != "" && !c.home.Has(p) {
 		c.note(path, "the session %s, whose conversation this one begins with, is not here", p)
 	}
@@ -238,7 +236,22 @@ func (c *checked) session(s *session.State) {
 		known[filepath.Base(c.home.Log(j.ID))] = true
 		c.output(s, j)
 	}
+	for _, j := range s.Live() { // also one in the foreground, which has no record yet
+		known[filepath.Base(c.home.Log(j.ID))] = true
+	}
 	c.strangers(s, known)
+}
+
+// summary checks what listings take for what the journal says.
+func (c *checked) summary(s *session.State) {
+	what, unused := c.home.SummaryFault(s, c.tree)
+	path := filepath.Join(c.home.Dir(s.ID), "meta.json")
+	switch {
+	case unused:
+		c.note(path, "the summary of session %s %s; listings read the journal instead", s.ID, what)
+	case what != "":
+		c.damage(path, "%s: the summary of session %s %s; remove it: listings read the journal then, and the next run of the session writes it again", path, s.ID, what)
+	}
 }
 
 // output checks the log of a job against what its end says.

@@ -1,9 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -17,8 +20,8 @@ import (
 	"evener/internal/tree"
 )
 
-// Meta is a session's summary for listings: derived from the journal, rebuilt
-// whenever it is missing or names another journal size.
+// Meta is a session's summary for listings: derived from the journal, which is
+// read instead where it is missing or names another journal size.
 type Meta struct {
 	Session id.Session `json:"session_id"`
 	Root    id.Session `json:"root_session_id"`
@@ -91,7 +94,7 @@ func (t *Tree) summarise() error {
 	return first
 }
 
-// writeMeta is not synced: it is derived, and a listing makes it again where it
+// writeMeta is not synced: it is derived, and a listing reads the journal where it
 // is missing or is no longer what it was.
 func (h Home) writeMeta(s *session.State, t *tree.State, by []id.Session) error {
 	info, err := os.Stat(h.Journal(s.ID))
@@ -114,17 +117,55 @@ func (h Home) writeMeta(s *session.State, t *tree.State, by []id.Session) error 
 	return os.Rename(draft, h.metaPath(s.ID))
 }
 
-// TrustsWrongly reports whether the summary of a session is one that listings take
-// for what the journal says, and is not. who observed it is not compared.
-func (h Home) TrustsWrongly(s *session.State, t *tree.State) bool {
+// SummaryFault says in what the summary of a folded session is not what its
+// journal says; "" if in nothing, or if there is none. One of a shorter journal is
+// only old; what never changes must fit all the same. unused: it says nothing at
+// all, as a power cut can leave it, since it is not synced, so nobody is misled. Who
+// observed the session is not compared.
+func (h Home) SummaryFault(s *session.State, t *tree.State) (what string, unused bool) {
+	b, err := regular.Read(h.metaPath(s.ID), maxMeta)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false
+	}
+	if err != nil {
+		return fmt.Sprintf("cannot be read: %v", err), true
+	}
+	if len(bytes.Trim(b, "\x00")) == 0 {
+		return "is empty", true
+	}
+	var m Meta
+	if err := json.Unmarshal(b, &m); err != nil {
+		return fmt.Sprintf("is none: %v", err), false
+	}
 	info, err := os.Stat(h.Journal(s.ID))
-	m, ok := h.readMeta(s.ID)
-	if err != nil || !ok || m.JournalSize != info.Size() {
-		return false
+	if err != nil {
+		return "", false // told where the journal is read
 	}
 	want := metaOf(s, info.Size(), h.lineage(s, t))
+	if !bytes.Contains(b, []byte(`"is_subagent":`)) { // of an older program
+		m.Subagent = want.Subagent
+	}
 	m.ObservedBy = nil
-	return !reflect.DeepEqual(m, want)
+	switch {
+	case m.Session != want.Session:
+		return fmt.Sprintf("is of session %q", m.Session), false
+	case m.Root != want.Root || m.Lineage != want.Lineage:
+		return fmt.Sprintf("says that it is %s, its journal says %s", descent(m), descent(want)), false
+	case m.JournalSize > want.JournalSize:
+		return fmt.Sprintf("was made of a journal of %d bytes, which has %d now: its end is lost", m.JournalSize, want.JournalSize), false
+	case m.JournalSize == want.JournalSize && !reflect.DeepEqual(m, want):
+		return "says otherwise than its journal", false
+	}
+	return "", false
+}
+
+// descent says whose a session is.
+func descent(m Meta) string {
+	kind := cmp.Or(m.Kind(), "session")
+	if m.Subagent {
+		kind = KindSubagent
+	}
+	return fmt.Sprintf("a %s of parent %q, call %q, turn %d, in the tree of %q", kind, m.Parent, m.Call, m.Divergence, m.Root)
 }
 
 func (h Home) readMeta(s id.Session) (Meta, bool) {
