@@ -2,9 +2,10 @@
 
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 20s
+SOAK     ?= 30m
 RACE     ?= ./...
 
-.PHONY: build dist dist-check demo demo-delegates test race fuzz lint golden bench clauses
+.PHONY: build dist dist-check demo demo-delegates test race fuzz lint golden soak bench clauses
 
 # One static binary. The version is given, not stamped, so that a clone which git distrusts builds too.
 build:
@@ -65,6 +66,10 @@ lint:
 golden:
 	@grep -rl --include='*_test.go' --exclude-dir=vendor 'flag.Bool("update"' . | xargs -n1 dirname | sort -u | \
 		while read -r dir; do go test "$$dir" -update || exit 1; done
+
+# Random trees that are killed at random moments, for SOAK; what it found keeps its folder and its seed.
+soak: build
+	go run ./internal/soak -for $(SOAK) bin/evener
 
 # Measured numbers beside their limits, from a module of its own with the peers.
 bench:

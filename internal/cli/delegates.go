@@ -11,16 +11,13 @@ import (
 	"evener/internal/config"
 	"evener/internal/delegate"
 	"evener/internal/fault"
-	"evener/internal/id"
 	"evener/internal/model"
 	"evener/internal/policy"
 	"evener/internal/role"
 	"evener/internal/schema"
-	"evener/internal/session"
 	"evener/internal/supervisor"
 	"evener/internal/text"
 	"evener/internal/tool"
-	"evener/internal/tree"
 )
 
 // models opens each model that sessions of a tree name once.
@@ -186,13 +183,4 @@ func (r *runner) offers(name string) func(string) bool {
 	provider, _, _ := strings.Cut(name, "/")
 	p, ok := r.config.Provider(provider)
 	return func(model string) bool { return ok && slices.Contains(p.Models, model) }
-}
-
-// restartedTree looks for what the lost process left, in every session.
-func (r *runner) restartedTree() tree.Restarted {
-	in := tree.Restarted{Sessions: map[id.Session]session.Restarted{}}
-	for s := range r.tree.State.Sessions {
-		in.Sessions[s] = r.restarted(s)
-	}
-	return in
 }

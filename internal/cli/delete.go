@@ -162,16 +162,7 @@ func (e *env) dropWorktrees(home store.Home, cfg config.Config, t *tree.State, l
 // endLost ends what a lost process of the tree left running: with the record
 // goes the last that is known of it.
 func (e *env) endLost(t *tree.State) error {
-	var recorded []proc.Recorded
-	for _, s := range t.Sessions {
-		for _, x := range s.Live() {
-			recorded = append(recorded, proc.Recorded{Job: string(x.ID), PID: x.PID, StartTicks: x.StartTicks, BootID: x.BootID})
-		}
-	}
-	if len(recorded) == 0 {
-		return nil
-	}
-	ended, refused := proc.Sweep(recorded)
+	ended, refused := sweep(t)
 	if len(ended) > 0 {
 		fmt.Fprintf(e.err, "evener: warning: processes of the lost session still lived and were ended: %v\n", ended)
 	}

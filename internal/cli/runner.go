@@ -17,7 +17,6 @@ import (
 	"evener/internal/host"
 	"evener/internal/id"
 	"evener/internal/job"
-	"evener/internal/joblog"
 	"evener/internal/policy"
 	"evener/internal/proc"
 	"evener/internal/role"
@@ -189,32 +188,6 @@ func (r *runner) feed(t *supervisor.Tree, dir, prompt string) error {
 		t.RequestClose(outputGone)
 	}
 	return err
-}
-
-// restarted looks for what the lost process left running and for how far the
-// logs of its jobs got.
-func (r *runner) restarted(s id.Session) session.Restarted {
-	in := session.Restarted{Jobs: map[id.Job]job.Found{}, Seqs: r.tree.Seqs}
-	var recorded []proc.Recorded
-	live := r.tree.State.Sessions[s].Live()
-	for _, x := range live {
-		recorded = append(recorded, proc.Recorded{Job: string(x.ID), PID: x.PID, StartTicks: x.StartTicks, BootID: x.BootID})
-	}
-	in.Ended, in.Refused = proc.Sweep(recorded)
-	if len(in.Ended) > 0 {
-		r.warn(fmt.Sprintf("processes of the lost session still lived and were ended: %v", in.Ended))
-	}
-	if len(in.Refused) > 0 {
-		r.warn(fmt.Sprintf("processes of the lost session still live and may not be ended: %v", in.Refused))
-	}
-	for _, x := range live {
-		var f job.Found
-		if info, err := joblog.Stat(r.tree.Home.Log(x.ID)); err == nil {
-			f.Total, f.Start = info.End, info.Start
-		}
-		in.Jobs[x.ID] = f
-	}
-	return in
 }
 
 // parentJob is the job that this very process runs in, if it is one.

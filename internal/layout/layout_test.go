@@ -50,7 +50,7 @@ var imports = map[string]string{
 	"cli":  shell + " supervisor audit report plugin hook host term",
 	"main": "cli proc", // the keeper is the same binary
 
-	"layout": "", "clauses": "", "demo": "", "dist": "",
+	"layout": "", "clauses": "", "demo": "", "dist": "", "soak": "",
 }
 
 // pure is what the core may use beside its own packages: nothing that reads
@@ -66,14 +66,14 @@ var impure = strings.Fields(`time.Now time.Since time.Until time.Sleep time.Afte
 
 // homes are the only packages that may import these.
 var homes = map[string]string{
-	"os/exec": "proc demo", // demo drives the built program from outside
-	"net":     "model host proc", "net/http": "model host", "crypto/tls": "model host", "os/signal": "cli proc", "flag": "cli config clauses demo dist",
+	"os/exec": "proc demo soak", // demo and soak drive the built program from outside
+	"net":     "model host proc soak", "net/http": "model host soak", "crypto/tls": "model host", "os/signal": "cli proc soak", "flag": "cli config clauses demo dist soak",
 	"go.yaml.in/yaml/v3":                       "role",   // the front matter of files that people and other programs write
 	"github.com/santhosh-tekuri/jsonschema/v6": "schema", // whose rules keep it from loading anything
 }
 
 // goroutines may be started in these packages. Whoever starts one joins it.
-const goroutines = "supervisor proc model host"
+const goroutines = "supervisor proc model host soak"
 
 // goFiles are the single files beside them that may, with the reason.
 var goFiles = map[string]string{
@@ -235,8 +235,8 @@ func TestLayoutFindsFaults(t *testing.T) {
 		{"journal/reader.go", `import "golang.org/x/sys/unix"`, "standard library only"},
 		{"journal/reader.go", `import "evener/internal/fault"`, "journal may not import fault"},
 		{"internal/proc/a.go", `import "os/exec"`, ""},
-		{"internal/model/a.go", `import "os/exec"`, "only proc demo may import os/exec"},
-		{"internal/cli/a.go", `import "net/http"`, "only model host may import net/http"},
+		{"internal/model/a.go", `import "os/exec"`, "only proc demo soak may import os/exec"},
+		{"internal/cli/a.go", `import "net/http"`, "only model host soak may import net/http"},
 		{"internal/cli/a.go", `import "os"; func f() { os.StartProcess("", nil, nil) }`, "only proc starts processes"},
 		{"internal/util/a.go", ``, "package util has no row"},
 		{"main.go", `import "evener/internal/cli"`, ""},

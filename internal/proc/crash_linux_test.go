@@ -71,6 +71,8 @@ type victim struct {
 	records     []Recorded
 }
 
+func (v *victim) mine(job string) bool { return strings.HasPrefix(job, v.prefix) }
+
 func startVictim(t *testing.T, what string) *victim {
 	t.Helper()
 	v := &victim{dir: t.TempDir(), prefix: fmt.Sprintf("job_%d_%d_", os.Getpid(), time.Now().UnixNano())}
@@ -84,14 +86,14 @@ func startVictim(t *testing.T, what string) *victim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = v.cmd.Process.Kill(); _ = v.cmd.Wait(); Sweep(v.records) })
+	t.Cleanup(func() { _ = v.cmd.Process.Kill(); _ = v.cmd.Wait(); Sweep(v.records, v.mine) })
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		f := strings.Fields(lines.Text())
 		switch f[0] {
 		case "started":
 			pid, _ := strconv.Atoi(f[1])
 			ticks, _ := strconv.ParseUint(f[2], 10, 64)
-			v.records = append(v.records, Recorded{pid, ticks, f[3], v.prefix + strconv.Itoa(len(v.records))})
+			v.records = append(v.records, Recorded{pid, ticks, f[3]})
 		case "keeper":
 			v.keeper, _ = strconv.Atoi(f[1])
 		case "ready":
@@ -170,8 +172,8 @@ func TestKilledEvener(t *testing.T) {
 
 func (v *victim) jobs() []string {
 	var jobs []string
-	for _, r := range v.records {
-		jobs = append(jobs, r.Job)
+	for i := range v.records {
+		jobs = append(jobs, v.prefix+strconv.Itoa(i))
 	}
 	return jobs
 }
@@ -290,7 +292,7 @@ func TestBothKilled(t *testing.T) {
 	if !awaitGone(direct, time.Now().Add(5*time.Second)) {
 		t.Fatal("direct processes outlive the keeper")
 	}
-	ended, refused := Sweep(v.records)
+	ended, refused := Sweep(v.records, v.mine)
 	if len(ended) == 0 || len(refused) != 0 {
 		t.Fatalf("ended %v, refused %v", ended, refused)
 	}
@@ -322,17 +324,17 @@ func TestSweepIsExact(t *testing.T) {
 	if err := r.Release(c.Job); err != nil {
 		t.Fatal(err)
 	}
+	named := func(job string) func(string) bool { return func(x string) bool { return x == job } }
 	for name, rec := range map[string]Recorded{
-		"other boot":  {s.PID, s.StartTicks, "another", c.Job},
-		"other start": {s.PID, s.StartTicks + 1, s.BootID, "job_other"},
-		"other job":   {0, 0, s.BootID, c.Job + "0"},
+		"other boot":  {s.PID, s.StartTicks, "another"},
+		"other start": {s.PID, s.StartTicks + 1, s.BootID},
 		"nothing":     {},
 	} {
-		if ended, refused := Sweep([]Recorded{rec}); len(ended)+len(refused) != 0 {
+		if ended, refused := Sweep([]Recorded{rec}, named(c.Job+"0")); len(ended)+len(refused) != 0 {
 			t.Errorf("%s: ended %v refused %v", name, ended, refused)
 		}
 	}
-	if ended, _ := Sweep([]Recorded{{s.PID, s.StartTicks, s.BootID, ""}}); len(ended) == 0 {
+	if ended, _ := Sweep([]Recorded{{s.PID, s.StartTicks, s.BootID}}, named("")); len(ended) == 0 {
 		t.Error("the recorded process was not ended")
 	}
 	if x := r.exit(); x.Signal == "" {
@@ -342,7 +344,7 @@ func TestSweepIsExact(t *testing.T) {
 	for len(living(t, job)) < 3 {
 		time.Sleep(time.Millisecond)
 	}
-	if ended, refused := Sweep([]Recorded{{BootID: s.BootID, Job: job}}); len(ended) != 3 || len(refused) != 0 {
+	if ended, refused := Sweep(nil, named(job)); len(ended) != 3 || len(refused) != 0 {
 		t.Errorf("by job id: ended %v refused %v", ended, refused)
 	}
 	r.exit()

@@ -8,34 +8,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Recorded is what a journal holds of a job whose end it does not hold. A job
-// that was never started has no PID; processes may still carry its id.
+// Recorded is the process of a job whose end a journal does not hold.
 type Recorded struct {
 	PID        int
 	StartTicks uint64
 	BootID     string
-	Job        string
 }
 
 // Sweep ends what an earlier, killed evener left: recorded processes that still
-// live (same boot, number and start time), what carries the job's id in its
-// environment, and what descends from these. SIGTERM first, SIGKILL after a
-// second. It returns the processes that it ended and those that it may not signal
-// or that did not go. This process and those above it are never touched.
-func Sweep(records []Recorded) (ended, refused []int) {
+// live (same boot, number and start time), what carries in its environment the id
+// of a job that mine accepts, whose record may be gone, and what descends from these.
+// SIGTERM first, SIGKILL after a second. It returns the processes that it ended
+// and those that it may not signal or that did not go. This process and those
+// above it are never touched.
+func Sweep(records []Recorded, mine func(job string) bool) (ended, refused []int) {
 	boot := BootID()
 	now := slices.DeleteFunc(slices.Clone(records), func(r Recorded) bool {
 		return r.BootID != "" && r.BootID != boot // nothing survives a boot
 	})
-	if len(now) == 0 {
-		return nil, nil
-	}
 	find := func() ([]process, error) {
 		t, err := scan()
 		if err != nil {
 			return nil, err
 		}
-		return t.recorded(now), nil
+		return t.recorded(now, mine), nil
 	}
 	set, err := find()
 	if err != nil || len(set) == 0 {
@@ -59,13 +55,9 @@ func Sweep(records []Recorded) (ended, refused []int) {
 }
 
 // recorded are the living processes that the records lead to.
-func (t table) recorded(records []Recorded) []process {
-	jobs := make(map[string]bool, len(records))
+func (t table) recorded(records []Recorded, mine func(job string) bool) []process {
 	leaders := make(map[process]bool, len(records))
 	for _, r := range records {
-		if r.Job != "" {
-			jobs[r.Job] = true
-		}
 		if r.PID > 0 {
 			leaders[process{pid: r.PID, ticks: r.StartTicks}] = true
 		}
@@ -78,7 +70,12 @@ func (t table) recorded(records []Recorded) []process {
 		if above[p.pid] || p.dead {
 			return false
 		}
-		return leaders[process{pid: p.pid, ticks: p.ticks}] || jobs[jobOf(p.pid)]
+		return leaders[process{pid: p.pid, ticks: p.ticks}] || carries(p.pid, mine)
 	})
 	return slices.DeleteFunc(set, func(p process) bool { return above[p.pid] })
+}
+
+func carries(pid int, mine func(job string) bool) bool {
+	job := jobOf(pid)
+	return job != "" && mine(job)
 }
