@@ -1,6 +1,6 @@
 // Command bench measures the program beside its limits.
 //
-//	go -C internal/bench run . [-only NAMES] [-rounds N] [-quick] [-md | -json] [-dir DIR]
+//	go -C internal/bench run . [-only NAMES] [-rounds N] [-quick] [-md | -json] [-dir DIR] [-check PAGE]
 //
 // A figure of a shared machine means nothing by itself, so each subject runs in
 // turns with a limit: a bare program that does only what cannot be left out, on
@@ -48,6 +48,7 @@ func run(args []string, out, errs io.Writer) int {
 	quick := fs.Bool("quick", false, "two short rounds with small inputs: to see that it works, not to judge by")
 	asJSON := fs.Bool("json", false, "one JSON object a row")
 	md := fs.Bool("md", false, "a markdown table")
+	against := fs.String("check", "", "a `page` with a table as -md prints it: a ratio that is worse than there by a third, twice, is an error")
 	list := fs.Bool("list", false, "list the groups")
 	profile := fs.String("cpuprofile", "", "write a CPU `profile` of this process: subjects that run in it, and limits")
 	dir := fs.String("dir", os.TempDir(), "scratch `folder`, on the disk to measure")
@@ -60,6 +61,14 @@ func run(args []string, out, errs io.Writer) int {
 			fmt.Fprintf(out, "%s: %d rows\n", g.name, len(g.rows))
 		}
 		return 0
+	}
+	var old recorded
+	if *against != "" {
+		var err error
+		if old, err = readRecorded(*against); err != nil {
+			fmt.Fprintln(errs, "bench:", err)
+			return 2
+		}
 	}
 	e := &env{quick: *quick, rounds: *rounds, time: 700 * time.Millisecond}
 	if *quick {
@@ -90,6 +99,7 @@ func run(args []string, out, errs io.Writer) int {
 	p := printer{out: out, json: *asJSON, md: *md, machine: machine(e)}
 	p.head()
 	failed := false
+	var worse []string
 	for _, g := range chosen {
 		results := measure(e, g, progress)
 		progress("")
@@ -97,8 +107,13 @@ func run(args []string, out, errs io.Writer) int {
 			failed = failed || r.err != nil && !errors.Is(r.err, errSkip)
 			p.row(r)
 		}
+		worse = append(worse, measureAgain(e, g, old, old.worse(results), progress)...)
+		progress("")
 	}
-	if failed {
+	for _, w := range worse {
+		fmt.Fprintln(errs, "bench: worse by a third:", w)
+	}
+	if failed || len(worse) > 0 {
 		return 1
 	}
 	return 0
