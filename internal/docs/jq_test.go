@@ -10,9 +10,7 @@ import (
 	"testing"
 
 	"evener/internal/audit"
-	"evener/internal/schema"
 	"evener/internal/store"
-	"evener/internal/tool"
 )
 
 // recordedRoot is the session of which the answers of docs/jq.md tell.
@@ -28,17 +26,12 @@ func recordedCopy(t *testing.T) (sessions string) {
 	return sessions
 }
 
-// What was recorded once is read by this program too: it verifies, and each
-// decision follows from its cause.
+// What was recorded once is read by this program too. Its decisions are not made
+// again: another version may decide otherwise.
 func TestRecordedSession(t *testing.T) {
-	h := store.Home{Sessions: recordedCopy(t)}
 	v := &audit.Verified{}
-	if v.Tree(h, recordedRoot); v.Damaged() {
+	if v.Tree(store.Home{Sessions: recordedCopy(t)}, recordedRoot); v.Damaged() {
 		t.Error(v.Findings)
-	}
-	r, err := audit.Replay(h, recordedRoot, audit.Rules{Decode: tool.Decode, Fits: schema.Violations})
-	if err != nil || r.Diff != nil {
-		t.Errorf("%+v %v", r.Diff, err)
 	}
 }
 
