@@ -241,7 +241,7 @@ func below(h store.Home, root id.Session) (out []id.Session) {
 	if !exists(h.Delegates(root)) {
 		return nil
 	}
-	for e, err := range journal.Read(h.Delegates(root), journal.Pos{}) {
+	for e, err := range store.Read(h.Delegates(root)) {
 		if err != nil {
 			return out // told where that journal is checked
 		}

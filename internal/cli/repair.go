@@ -200,6 +200,9 @@ func (r *repair) mend(path string) error {
 	if info, err := os.Lstat(path + ".repaired"); err == nil && !info.Mode().IsRegular() {
 		return inTheWay(path + ".repaired")
 	}
+	if err := store.NoLink(path); err != nil {
+		return err
+	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no regular file", path)
 	}

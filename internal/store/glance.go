@@ -6,7 +6,6 @@ import (
 
 	"evener/internal/id"
 	"evener/internal/tree"
-	"evener/journal"
 )
 
 // headBytes bounds what Glance reads of a journal.
@@ -38,6 +37,9 @@ func (h Home) Glance(s id.Session) (Meta, error) {
 // readable looks whether a journal can be opened, without reading it. What is no
 // file is not opened at all: a pipe would wait for who writes to it.
 func readable(path string) (os.FileInfo, error) {
+	if err := NoLink(path); err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -56,7 +58,7 @@ func readable(path string) (os.FileInfo, error) {
 func (h Home) head(s id.Session) (Meta, error) {
 	t := tree.New(s)
 	take := foldingFile(h, h.Journal(s), t, s, unvisited)
-	for e, err := range journal.Read(h.Journal(s), journal.Pos{}) {
+	for e, err := range Read(h.Journal(s)) {
 		if err != nil {
 			return Meta{}, legacy(err)
 		}

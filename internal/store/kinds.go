@@ -124,6 +124,9 @@ func putAside(h Home, s id.Session, data []byte) ([]byte, error) {
 	sum := sha256.Sum256(data)
 	a := aside{File: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}
 	dir := filepath.Join(h.Dir(s), "files")
+	if err := NoLink(dir); err != nil {
+		return nil, err
+	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
 	}
@@ -140,7 +143,10 @@ func putAside(h Home, s id.Session, data []byte) ([]byte, error) {
 
 func writeSynced(path string, data []byte) error {
 	tmp := path + ".tmp"
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) { // what a crash left of it
+		return err
+	}
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -203,6 +209,9 @@ func fetchAside(h Home, s id.Session, data []byte) ([]byte, error) {
 		return nil, fmt.Errorf("names no file: %q", a.File)
 	}
 	path := filepath.Join(h.Dir(s), "files", a.File)
+	if err := NoLink(path); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

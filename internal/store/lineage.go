@@ -69,7 +69,7 @@ func ownerOf(s id.Session, l Lineage) ([]byte, error) { return text.JSON(owner{s
 // lineage is what line 1 of a session's journal says; of one that an older
 // program made, what the fold says.
 func (h Home) lineage(s *session.State, t *tree.State) Lineage {
-	for e, err := range journal.Read(h.Journal(s.ID), journal.Pos{}) {
+	for e, err := range Read(h.Journal(s.ID)) {
 		if err != nil {
 			break
 		}

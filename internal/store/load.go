@@ -143,7 +143,7 @@ func load(h Home, root id.Session, instead map[string]string, upTo int64, visit 
 
 // entries reads a journal as far as a look at the past goes.
 func (h Home) entries(path string) iter.Seq2[journal.Entry, error] {
-	all := journal.Read(path, journal.Pos{})
+	all := Read(path)
 	if h.At == 0 {
 		return all
 	}

@@ -51,7 +51,10 @@ const dyingWait = 5 * time.Second
 // the whole tree is dead. A living holder is refused at once, by name.
 func (h Home) Lock(root id.Session, bootID string) (*os.File, error) {
 	path := filepath.Join(h.Dir(root), "lock")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
+	if err := noLinks(h.Dir(root)); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s in %s", ErrNoSession, root, h.Sessions)
 	}

@@ -111,7 +111,7 @@ func (h Home) writeMeta(s *session.State, t *tree.State, by []id.Session) error 
 		return err
 	}
 	draft := h.metaPath(s.ID) + ".new"
-	if err := os.WriteFile(draft, append(b, '\n'), 0o600); err != nil {
+	if err := writeNew(draft, append(b, '\n')); err != nil {
 		return err
 	}
 	return os.Rename(draft, h.metaPath(s.ID))
@@ -170,6 +170,9 @@ func descent(m Meta) string {
 
 func (h Home) readMeta(s id.Session) (Meta, bool) {
 	var m Meta
+	if NoLink(h.metaPath(s)) != nil {
+		return Meta{Session: s}, false
+	}
 	b, err := regular.Read(h.metaPath(s), maxMeta)
 	if err != nil || json.Unmarshal(b, &m) != nil || m.Session != s {
 		return Meta{Session: s}, false

@@ -98,7 +98,7 @@ func openTree(h Home, s id.Session, lock *os.File, version string) (*Tree, error
 // rootOf is the root of a session's tree by its first decision: the session
 // itself where there is none, or where it cannot be read, which opening tells.
 func (h Home) rootOf(s id.Session) id.Session {
-	for e, err := range journal.Read(h.Journal(s), journal.Pos{}) {
+	for e, err := range Read(h.Journal(s)) {
 		if err != nil {
 			return s
 		}
@@ -163,6 +163,9 @@ func (t *Tree) path(s id.Session) string {
 
 func (t *Tree) open(s id.Session) error {
 	path, o := t.path(s), t.options
+	if err := noLinks(filepath.Dir(path)); err != nil {
+		return err
+	}
 	o.Visit = foldingFile(t.Home, path, t.State, s, unvisited)
 	o.Tail = func(line []byte) error { return legacyRow(path+" ends with a line that", line) }
 	j, found, err := journal.Open(path, o)
@@ -191,6 +194,9 @@ func (t *Tree) create(s id.Session) error {
 		own, err := ownerOf(s, lineageOf(t.State.Sessions[s], t.State))
 		if err == nil {
 			err = makeDurable(t.Home.Dir(s))
+		}
+		if err == nil {
+			err = noLinks(t.Home.Dir(s))
 		}
 		if err != nil {
 			return fmt.Errorf("make session %s: %w", s, err)

@@ -12,7 +12,6 @@ import (
 
 	"evener/internal/delegate"
 	"evener/internal/id"
-	"evener/journal"
 )
 
 // removing is the beginning of a folder's name while what was a session is
@@ -103,7 +102,7 @@ func (h Home) TreeOf(s id.Session) (id.Session, error) {
 // created reports whether a tree has a delegate of this session, by those lines
 // of its journal that stand in front of any damage.
 func (h Home) created(root, s id.Session) bool {
-	for e, err := range journal.Read(h.Delegates(root), journal.Pos{}) {
+	for e, err := range Read(h.Delegates(root)) {
 		if err != nil {
 			return false
 		}
