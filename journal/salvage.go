@@ -2,6 +2,8 @@ package journal
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -32,7 +34,16 @@ const maxGap = 1 << 20
 // it names src's file id. What src had behind its last whole line is left out.
 // src is only read; dst must not exist. If src holds no whole line behind line 1,
 // the new journal holds its header only.
-func Salvage(src, dst string) (r SalvageReport, err error) {
+func Salvage(src, dst string) (r SalvageReport, err error) { return SalvageEdited(src, dst, nil) }
+
+// Edit changes what a line says: the data of an event, or its cause, whose kind is
+// "". What it returns must be JSON as Record wants it. b is not to be kept.
+type Edit func(kind string, b []byte) ([]byte, error)
+
+// SalvageEdited is Salvage with cause and data of each record passed through edit. The
+// new journal says that it was edited. All of it follows from src and edit, so
+// making it again gives the same bytes.
+func SalvageEdited(src, dst string, edit Edit) (r SalvageReport, err error) {
 	f, err := osFS{}.open(src, syscall.O_RDONLY, 0)
 	if err != nil {
 		return r, fmt.Errorf("salvage journal: %w", err)
@@ -46,6 +57,7 @@ func Salvage(src, dst string) (r SalvageReport, err error) {
 	if err != nil {
 		return r, fmt.Errorf("salvage journal %s: %w", src, err)
 	}
+	plan.edits(edit)
 	if dst, err = filepath.Abs(dst); err != nil {
 		return r, fmt.Errorf("salvage journal: %w", err)
 	}
@@ -65,6 +77,48 @@ type salvage struct {
 	size   int64
 	head   Header // for the new file
 	report SalvageReport
+	edit   Edit
+
+	source   Header // line 1 of the source
+	sourceAt time.Time
+	at       time.Time // of line 1
+}
+
+// edits makes the copy an edited one. Its identity is derived from the source's.
+func (p *salvage) edits(edit Edit) {
+	p.at = time.Now()
+	if edit == nil {
+		return
+	}
+	id := sha256.Sum256([]byte("edited copy of " + p.head.Salvaged.FileID))
+	p.edit, p.head.FileID, p.head.Salvaged.Edited = edit, hex.EncodeToString(id[:16]), true
+	p.head.BootID, p.at = p.source.BootID, p.sourceAt
+}
+
+// edited is a record as the edit has it.
+func (p *salvage) edited(e *Entry) ([]byte, error) {
+	r := Record{Step: e.Step}
+	var err error
+	if r.Cause, err = p.edit("", e.Cause); err != nil {
+		return nil, err
+	}
+	for kind, data := range e.Events() {
+		if data, err = p.edit(kind, data); err != nil {
+			return nil, err
+		}
+		if !validCompact(data) {
+			return nil, fmt.Errorf("line %d: the edit of %s is not compact JSON: %w", e.Seq, kind, ErrInvalid)
+		}
+		r.Events = append(r.Events, Event{Kind: kind, Data: data})
+	}
+	if !validCompact(r.Cause) || r.Cause[0] != '{' {
+		return nil, fmt.Errorf("line %d: the edit of its cause is no compact object: %w", e.Seq, ErrInvalid)
+	}
+	line := appendLine(nil, e.Seq, e.Batch, appendBody(nil, &r, e.At()))
+	if len(line) > MaxLine {
+		return nil, fmt.Errorf("line %d: %w", e.Seq, ErrTooLong)
+	}
+	return line, nil
 }
 
 func planSalvage(f file, size int64) (*salvage, error) {
@@ -94,6 +148,7 @@ func (p *salvage) readHead(e *Entry) error {
 		return err
 	case err == nil:
 		p.head.Owner, p.head.Salvaged.FileID = s.head.Owner, s.head.FileID
+		p.source, p.sourceAt = s.head, e.At()
 		p.report.Bytes -= int64(len(e.Line)) + 1
 	}
 	return nil
@@ -147,7 +202,7 @@ func wholeLine(e *Entry, seg []byte) bool {
 
 // copyTo writes the new file and returns where its last line ends.
 func (p *salvage) copyTo(w file) (last Pos, err error) {
-	buf := appendLine(nil, 1, 1, ownBody(kindCreated, p.head, time.Now()))
+	buf := appendLine(nil, 1, 1, ownBody(kindCreated, p.head, p.at))
 	last.Seq = 1
 	flush := func() error {
 		last.Off += int64(len(buf))
@@ -165,7 +220,13 @@ func (p *salvage) copyTo(w file) (last Pos, err error) {
 			}
 			buf = appendLine(buf, seq, batch, ownBody(kindLost, struct{}{}, e.At()))
 		}
-		buf = append(append(buf, e.Line...), '\n')
+		if p.edit == nil || e.Own() {
+			buf = append(append(buf, e.Line...), '\n')
+		} else if line, err := p.edited(e); err != nil {
+			return err
+		} else {
+			buf = append(buf, line...)
+		}
 		last.Seq = e.Seq
 		if len(buf) < batchBytes {
 			return nil

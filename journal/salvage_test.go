@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"testing"
 )
 
@@ -85,5 +86,73 @@ func TestSalvage(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An edited copy keeps numbers, times and the journal's own lines, says that it was
+// edited, verifies and goes on; made again it is the same. An edit that leaves no
+// JSON is refused, and nothing is left.
+func TestSalvageEdited(t *testing.T) {
+	s := makeSample(t, true, 2, 3, 1, 2)
+	src := onDisk(t, s.data)
+	shout := func(kind string, b []byte) ([]byte, error) {
+		if kind == "" {
+			return []byte(`{"kind":"edited"}`), nil
+		}
+		return append(append([]byte(`["`), kind...), `"]`...), nil
+	}
+	for _, dst := range []string{src + ".a", src + ".b"} {
+		if r, err := SalvageEdited(src, dst, shout); err != nil || len(r.Lost) > 0 || r.Bytes != 0 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	if !bytes.Equal(readFile(src+".a"), readFile(src+".b")) {
+		t.Error("two copies differ")
+	}
+	var was, is []Entry
+	for e, err := range Read(src, Pos{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		was = append(was, e.Clone())
+	}
+	for e, err := range Read(src+".a", Pos{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		is = append(is, e.Clone())
+	}
+	if len(was) != len(is) {
+		t.Fatalf("%d lines became %d", len(was), len(is))
+	}
+	for i := range was {
+		a, b := was[i], is[i]
+		if a.Seq != b.Seq || a.Batch != b.Batch || a.Step != b.Step || !a.At().Equal(b.At()) {
+			t.Errorf("line %d became %s", i+1, b.Line)
+		}
+		if i > 0 && a.Own() && !bytes.Equal(a.Line, b.Line) {
+			t.Errorf("the journal's own line %d was changed", i+1)
+		}
+		if !a.Own() && string(b.Cause) != `{"kind":"edited"}` {
+			t.Errorf("the cause of line %d is %s", i+1, b.Cause)
+		}
+	}
+	v, err := Verify(src + ".a")
+	if err != nil || v.Damage != nil || v.Header.Salvaged == nil || !v.Header.Salvaged.Edited || v.Header.Salvaged.Lost != 0 {
+		t.Errorf("the copy verifies as %+v, %v", v, err)
+	}
+	j, _, err := Open(src+".a", Options{Quiet: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Append(rec(1<<40, "goes on")); err != nil {
+		t.Fatal(err)
+	}
+	closeOK(t, j)
+	if _, err := SalvageEdited(src, src+".c", func(string, []byte) ([]byte, error) { return []byte(`{ }`), nil }); !errors.Is(err, ErrInvalid) {
+		t.Errorf("an edit that leaves no compact JSON: %v", err)
+	}
+	if _, err := os.Stat(src + ".c"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a refused copy was left")
 	}
 }

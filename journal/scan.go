@@ -25,6 +25,7 @@ type SalvagedFrom struct {
 	FileID  string `json:"file_id,omitempty"` // of the source, if its line 1 was readable
 	Through int64  `json:"through"`           // the last seq of the source that was found
 	Lost    int64  `json:"lost"`              // how many lines up to there were not; they stand as journal.lost
+	Edited  bool   `json:"edited,omitempty"`  // lines were changed on purpose: see SalvageEdited
 }
 
 // scanner reads the valid prefix of a file, line by line.

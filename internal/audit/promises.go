@@ -35,6 +35,8 @@ type checked struct {
 	found     map[string]int64 // what the latest restart found there
 	foundAt   place
 
+	leftOut map[id.Job]bool // output that whoever made a bundle left out
+
 	owed      map[string]place // deliveries that a delegate's journal line made
 	delivered map[string]place
 	dropped   map[string]bool
@@ -197,6 +199,24 @@ func (c *checked) delegates() {
 	}
 }
 
+// bundled learns what was left out on purpose, where the tree is from a bundle.
+func (c *checked) bundled() {
+	b, ok, err := c.home.Bundled(c.root)
+	if err != nil {
+		c.damage(filepath.Join(c.home.Dir(c.root), store.BundleFile), "%v", err)
+	}
+	if !ok {
+		return
+	}
+	c.leftOut = map[id.Job]bool{}
+	for _, x := range b.Outputs {
+		c.leftOut[x.Job] = true
+	}
+	for _, what := range b.Problems {
+		c.note(c.home.Dir(c.root), "not in the bundle: %s", what)
+	}
+}
+
 // sessions are those of the tree, the root first.
 func (c *checked) sessions() []*session.State {
 	out := []*session.State{c.tree.Session()}
@@ -263,6 +283,8 @@ func (c *checked) output(s *session.State, j *job.State) {
 	info, err := joblog.Stat(path)
 	printed := j.End.TotalBytes - j.End.LostBytes
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.leftOut[j.ID]:
+		c.note(path, "the output of %s, %d bytes, was left out when the bundle was made", j.ID, printed)
 	case errors.Is(err, fs.ErrNotExist) && printed > 0:
 		c.damage(path, "the output of %s is gone: %d bytes", j.ID, printed)
 	case errors.Is(err, fs.ErrNotExist):

@@ -56,9 +56,10 @@ type Difference struct {
 
 // Replayed is what a replay found.
 type Replayed struct {
-	Decisions int64       `json:"decisions"` // that were made again
-	Versions  []string    `json:"versions"`  // of the program, that wrote the journals
-	Repaired  bool        `json:"repaired"`  // a journal is a repaired copy: what builds on a line that it lacks comes out otherwise
+	Decisions int64       `json:"decisions"`        // that were made again
+	Versions  []string    `json:"versions"`         // of the program, that wrote the journals
+	Repaired  bool        `json:"repaired"`         // a journal is a repaired copy: what builds on a line that it lacks comes out otherwise
+	Edited    bool        `json:"edited,omitempty"` // a journal is an edited copy: what was decided by what is gone from it may come out otherwise
 	Diff      *Difference `json:"difference"`
 }
 
@@ -116,13 +117,19 @@ func takeBack(h store.Home, t *tree.State, l store.Line) error {
 func (o *Replayed) own(l store.Line) {
 	for kind, data := range l.Events() {
 		var says struct {
-			Version  string          `json:"version"`
-			Salvaged json.RawMessage `json:"salvaged"`
+			Version  string `json:"version"`
+			Salvaged *struct {
+				Lost   int64 `json:"lost"`
+				Edited bool  `json:"edited"`
+			} `json:"salvaged"`
 		}
 		if json.Unmarshal(data, &says) != nil {
 			continue
 		}
-		o.Repaired = o.Repaired || says.Salvaged != nil
+		if s := says.Salvaged; s != nil {
+			o.Repaired = o.Repaired || !s.Edited || s.Lost > 0
+			o.Edited = o.Edited || s.Edited
+		}
 		if kind != "journal.opened" || says.Version == "" {
 			continue
 		}

@@ -86,7 +86,10 @@ func (v *Verified) File(path string) (whole bool) {
 		j.hashes = append(j.hashes, c.SHA256)
 	}
 	v.Journals = append(v.Journals, j)
-	if r.Header.Salvaged != nil {
+	if s := r.Header.Salvaged; s != nil && s.Edited {
+		v.note(path, "an edited copy: secrets were taken out of it, and it can be shown no more that nothing else was changed")
+	}
+	if s := r.Header.Salvaged; s != nil && (!s.Edited || s.Lost > 0) {
 		if v.repaired == nil {
 			v.repaired = map[string]bool{}
 		}
@@ -186,6 +189,7 @@ func (v *Verified) Tree(h store.Home, root id.Session) {
 			v.Findings[from+i].Note = true
 		}
 	}()
+	c.bundled()
 	c.steps()
 	c.deliveries()
 	c.delegates()

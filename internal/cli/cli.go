@@ -57,7 +57,7 @@ type command struct {
 // commands is every command there is, in the order of the help.
 func commands() []command {
 	return []command{
-		sessionsCommand, treeCommand, jobsCommand, activityCommand, tasksCommand, showCommand, logCommand, verifyCommand, replayCommand, reportCommand, repairCommand, forkCommand, asideCommand, archiveCommand, deleteCommand, modelsCommand, agentsCommand,
+		sessionsCommand, treeCommand, jobsCommand, activityCommand, tasksCommand, showCommand, logCommand, verifyCommand, replayCommand, reportCommand, repairCommand, bundleCommand, forkCommand, asideCommand, archiveCommand, deleteCommand, modelsCommand, agentsCommand,
 		configCommand, trustCommand, completionCommand, versionCommand, helpCommand,
 	}
 }

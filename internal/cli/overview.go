@@ -26,7 +26,7 @@ type group struct {
 var commandGroups = []group{
 	{"look at what was done", []string{"sessions", "tree", "jobs", "activity", "tasks", "show", "log", "report"}},
 	{"begin a branch", []string{"fork", "aside"}},
-	{"keep it in order", []string{"verify", "repair", "archive", "delete"}},
+	{"keep it in order", []string{"verify", "repair", "bundle", "archive", "delete"}},
 	{"set up, and more", []string{"models", "agents", "config", "trust", "completion", "version", "help"}},
 }
 

@@ -81,6 +81,9 @@ func runReplay(e *env, args []string) int {
 	if r.Repaired {
 		fmt.Fprintln(e.out, "a journal is a repaired copy; what builds on a line that it lacks comes out otherwise")
 	}
+	if r.Edited {
+		fmt.Fprintln(e.out, "a journal is an edited copy, from which secrets were taken out; what was decided by their text may come out otherwise")
+	}
 	if r.Diff == nil {
 		fmt.Fprintf(e.out, "no difference: %d decisions of %s come out as recorded\n", r.Decisions, root)
 		return status

@@ -44,10 +44,11 @@ var imports = map[string]string{
 	"report":     core + " store evidence",
 	"supervisor": shell + " match",
 	"audit":      core + " journal store joblog",
+	"bundle":     ground + " journal store joblog",
 	"plugin":     ground, "hook": ground + " plugin",
 	"term": "text",
 	"host": shell + " supervisor audit plugin hook",
-	"cli":  shell + " supervisor audit report plugin hook host term",
+	"cli":  shell + " supervisor audit bundle report plugin hook host term",
 	"main": "cli proc", // the keeper is the same binary
 
 	"layout": "", "clauses": "", "demo": "", "dist": "", "soak": "",

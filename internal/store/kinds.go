@@ -120,9 +120,13 @@ func encode(h Home, root id.Session, w tree.Write) (journal.Record, error) {
 	return r, nil
 }
 
-func putAside(h Home, s id.Session, data []byte) ([]byte, error) {
+func asideOf(data []byte) aside {
 	sum := sha256.Sum256(data)
-	a := aside{File: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}
+	return aside{File: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}
+}
+
+func putAside(h Home, s id.Session, data []byte) ([]byte, error) {
+	a := asideOf(data)
 	dir := filepath.Join(h.Dir(s), "files")
 	if err := NoLink(dir); err != nil {
 		return nil, err
