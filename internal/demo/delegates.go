@@ -105,7 +105,8 @@ func newFamilyTree() *familyTree {
 // add takes one line of any journal of the tree and says what is new in it.
 func (f *familyTree) add(raw []byte) (news []string, err error) {
 	var line struct {
-		Events []struct {
+		Journal string // of another session than the root, in a log of the tree
+		Events  []struct {
 			Kind string
 			Data struct {
 				Delegate   string `json:"delegate_id"`
@@ -130,6 +131,9 @@ func (f *familyTree) add(raw []byte) (news []string, err error) {
 	}
 	if err := json.Unmarshal(raw, &line); err != nil {
 		return nil, fmt.Errorf("a journal line is no JSON: %w", err)
+	}
+	if strings.HasSuffix(line.Journal, "/session.jsonl") {
+		return nil, nil // what a delegate does and says by itself
 	}
 	for _, e := range line.Events {
 		d := e.Data
