@@ -5,7 +5,7 @@ FUZZTIME ?= 20s
 SOAK     ?= 30m
 RACE     ?= ./...
 
-.PHONY: build dist dist-check demo demo-delegates test race fuzz lint golden soak bench bench-check clauses
+.PHONY: build dist dist-check nightly demo demo-delegates test race fuzz lint golden soak bench bench-check clauses
 
 # One static binary. The version is given, not stamped, so that a clone which git distrusts builds too.
 build:
@@ -53,6 +53,18 @@ fuzz:
 			go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
 		done || exit 1; \
 	done
+
+# What takes too long for every change: power cuts, hostile models, kills, large journals, fuzzing,
+# and the whole release twice. NIGHTFUZZ is for each fuzz target.
+NIGHTFUZZ ?= 30m
+nightly:
+	EVENER_CUTS=500 go test -timeout 6h -count 1 -run 'TestPowerCut' .
+	EVENER_SEEDS=200 go test -timeout 3h -count 1 -run 'TestHostileModel' .
+	EVENER_TEST_LARGE=1 go test -timeout 1h -count 1 -run 'TestLarge' .
+	JOURNAL_KILL_FOR=30m go test -timeout 1h -count 1 -run 'TestKilledAgainAndAgain|TestFullTmpfs' ./journal
+	go test -timeout 3h -count 1 ./journal ./internal/tree -rapid.checks=100000
+	$(MAKE) fuzz FUZZTIME=$(NIGHTFUZZ)
+	$(MAKE) dist-check
 
 # The linter is pinned in a module of its own, so that the program's go.mod stays the program's.
 lint:

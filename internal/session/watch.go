@@ -328,7 +328,7 @@ func (w *work) caughtUp(c transcript.Call, config watch.Config, in WatchScanned)
 // setWatchTimer starts the time until the next fire of a timer or of progress.
 func (w *work) setWatchTimer(x *watch.Watch) {
 	if x.Interval() > 0 {
-		w.order(effect.SetTimer{Key: watchTimer + ":" + string(x.Watch), After: max(x.Due.Sub(w.facts.Now), time.Millisecond)})
+		w.order(effect.SetTimer{Key: watchTimer + ":" + string(x.Watch), After: max(x.Left(w.facts.Now), time.Millisecond)})
 	}
 }
 

@@ -150,7 +150,7 @@ func (w *work) watchTick(name id.Watch) {
 	if x == nil || x.Interval() == 0 {
 		return
 	}
-	if w.facts.Now.Before(x.Due) { // of an earlier setting
+	if left := x.Left(w.facts.Now); left > 0 && x.Due.Sub(w.facts.Now) == left { // of an earlier setting
 		w.setWatchTimer(x)
 		return
 	}

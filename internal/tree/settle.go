@@ -164,10 +164,11 @@ func (w *work) drive(d *delegate.State) {
 	}
 	limits := w.limits()
 	pace := millis(limits.AttentionDrivePaceMS * d.Drives)
+	passed := w.f.Now.Sub(d.Last.EndedAt) // below zero where the clock was set back: how long it is cannot be told
 	switch {
 	case w.t.Delegates.Driving >= limits.AttentionDriveLimit:
 		return // the end of another drive looks again
-	case d.Drives > 0 && w.f.Now.Sub(d.Last.EndedAt) < pace:
+	case d.Drives > 0 && passed >= 0 && passed < pace:
 		w.order(w.t.Root, effect.SetTimer{Key: "tree:drive:" + string(d.ID), After: pace})
 		return
 	}
@@ -219,7 +220,7 @@ func quietTimer(d *delegate.State) string { return fmt.Sprintf("tree:quiet:%s/%d
 func (w *work) quiet(d *delegate.State) {
 	window := millis(w.limits().QuietWatchdogMS)
 	child := w.t.Sessions[d.Session]
-	silent := w.f.Now.Sub(w.t.activity(d, w.liveOf))
+	silent := max(w.f.Now.Sub(w.t.activity(d, w.liveOf)), 0) // the clock may have been set back
 	if child.Turn == nil || silent < window {
 		w.order(w.t.Root, effect.SetTimer{Key: quietTimer(d), After: max(window-silent, window/10, time.Millisecond)})
 		return

@@ -125,6 +125,10 @@ func (w *Watch) Interval() time.Duration {
 	return time.Duration(c.AfterS+c.RepeatS)*time.Second + time.Duration(c.ProgressMS)*time.Millisecond
 }
 
+// Left is the time until the next fire, never more than the interval: where more seems to be
+// left, the clock was set back, and the watch must not stay silent for as long.
+func (w *Watch) Left(now time.Time) time.Duration { return min(w.Due.Sub(now), w.Interval()) }
+
 // Ticks counts the intervals that have ended since the last fire: one, and those
 // that were missed.
 func (w *Watch) Ticks(now time.Time) int64 {
