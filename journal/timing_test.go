@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -122,4 +123,27 @@ func TestClockStepsBack(t *testing.T) {
 	if clocks() != 2 {
 		t.Errorf("an hour across a restart was not told:\n%s", fs.bytes("/d/j"))
 	}
+}
+
+// The closing hash covers a step of the clock that is told right before it.
+func TestClockStepsBackAtTheEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	o := Options{Quiet: -1, Now: func() time.Time { return now }}
+	j := mustCreate(t, path, o)
+	for step := range int64(2) {
+		if _, err := j.Append(rec(step+1, "a")); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(-time.Minute)
+		closeOK(t, j)
+		r, err := Verify(path)
+		if err != nil || r.Damage != nil || !r.Closed || int64(len(r.Closings)) != step+1 {
+			t.Fatalf("%+v %v", r, err)
+		}
+		if j, _, err = Open(path, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeOK(t, j)
 }

@@ -260,10 +260,15 @@ func (j *Journal) mark() {
 
 // own queues a line of the package's own, as a batch by itself.
 func (j *Journal) own(kind string, data any) *batch {
+	return j.ownBehind(kind, func(*batch) any { return data })
+}
+
+// ownBehind is own for data that depends on what its write says first.
+func (j *Journal) ownBehind(kind string, data func(before *batch) any) *batch {
 	b := j.newBatch()
 	at := j.o.Now()
 	j.noteClock(b, at)
-	j.put(b, ownBody(kind, data, at), at)
+	j.put(b, ownBody(kind, data(b), at), at)
 	j.queued += len(b.buf)
 	j.queue = append(j.queue, b)
 	return b
@@ -311,7 +316,10 @@ func (j *Journal) writeClosing() error {
 		return fmt.Errorf("hash journal %s: %w", j.path, err)
 	}
 	j.mu.Lock()
-	b := j.own(kindClosed, closedData{j.hash.sum()})
+	b := j.ownBehind(kindClosed, func(before *batch) any {
+		j.hash.add(before.buf, before.off) // a step of the clock is told in the same write
+		return closedData{j.hash.sum()}
+	})
 	j.queue = nil
 	j.mu.Unlock()
 	if err := j.write(b); err != nil {
