@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"evener/internal/attention"
+	"evener/internal/audit"
 	"evener/internal/job"
 	"evener/internal/session"
 	"evener/internal/store"
@@ -23,6 +24,7 @@ func foldGroups() []group {
 		{what: "verify and route 1,000,000 lines", subject: "route", limit: "bare route", limitIs: "split + CRC + hand-parsed envelope", unit: "lines/s", want: ratio("≥", 0.80)},
 		{what: "– against encoding/json for the envelope", subject: "route", limit: "json route", limitIs: "split + CRC + encoding/json envelope", unit: "lines/s", want: ratio("≥", 20)},
 		{what: "typed fold of 1,000,000 lines", subject: "fold", limit: "bare fold", limitIs: "the same + json.Unmarshal of each event", unit: "lines/s", want: ratio("≥", 0.9)},
+		{what: "verify of 1,000,000 lines: framing, hashes, fold, promises", subject: "verify", limit: "fold", limitIs: "the typed fold of the same run", unit: "lines/s", want: ratio("≥", 0.80)},
 	}}}
 }
 
@@ -69,6 +71,13 @@ func foldSides(e *env) ([]side, error) {
 			}
 			keep(len(t.Session().Transcript.Entries))
 			return int(t.Step), nil
+		}),
+		lineSide("verify", func() (int, error) {
+			v := &audit.Verified{}
+			if v.Tree(h, s); v.Damaged() || len(v.Journals) != 1 {
+				return 0, fmt.Errorf("the input does not verify: %v", v.Findings)
+			}
+			return int(v.Journals[0].Lines), nil
 		}),
 	}, nil
 }
