@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 
+	"evener/internal/audit"
 	"evener/internal/fault"
 	"evener/internal/id"
 	"evener/internal/proc"
@@ -17,7 +18,8 @@ var repairCommand = command{
 	name: "repair", args: "[--in-place] SESSION", summary: "makes repaired copies of a session's damaged journals and says what was lost",
 	help: "A session and its delegates are repaired as one: session.jsonl, delegates.jsonl, and the session.jsonl of each\n" +
 		"delegate. A copy is written beside each journal that needs one, as NAME.repaired; the journals are left as they are.\n" +
-		"They hold what can be gone on with: lines that build on a lost one are left out and named.\n" +
+		"They hold what can be gone on with: lines that build on a lost one are left out and named, and so are the turns, jobs,\n" +
+		"notices, watches and delegates that a resume from the copies goes without, as far as readable lines tell of them.\n" +
 		"--in-place puts the copies into their places and keeps the damaged files as NAME.damaged;\nit takes the lock of the session, which is that of its delegates.\n\n" +
 		"Exit status: 0 nothing was lost, 1 something was or nothing could be read, 2 wrong usage, 3 the session is in use or cannot be written.",
 }
@@ -85,7 +87,8 @@ type repaired struct {
 	draft, unix string
 	windows     bool // its line ends were made \n again
 	report      journal.SalvageReport
-	cut         int64 // the first line that was left out at the end, 0 if none
+	readable    audit.Held // what all lines that could be read tell of
+	cut         int64      // the first line that was left out at the end, 0 if none
 }
 
 func (x *repaired) lossy() bool {
@@ -222,13 +225,18 @@ func (r *repair) mend(path string) error {
 	if err != nil {
 		return err
 	}
-	if v, err := journal.Verify(source); x.windows && err == nil && v.Damage == nil { // that was all
+	v, err := journal.Verify(source)
+	if x.windows && err == nil && v.Damage == nil { // that was all
 		x.report.Kept, x.report.Last = v.Lines-1, v.Last
-		return os.Rename(source, x.draft)
+		err = os.Rename(source, x.draft)
+	} else {
+		x.report, err = journal.Salvage(source, x.draft)
 	}
-	x.report, err = journal.Salvage(source, x.draft)
 	if err == nil && x.report.Kept == 0 && path != r.home.Delegates(r.root) {
 		err = unreadable(path)
+	}
+	if err == nil {
+		x.readable, err = audit.HeldBy(x.draft)
 	}
 	return err
 }
@@ -246,6 +254,9 @@ func (r *repair) finish(inPlace bool) int {
 			return r.failState(err)
 		}
 		r.said(x, path+".repaired")
+		if err := r.lacks(x, path+".repaired"); err != nil {
+			return r.failState(err)
+		}
 		lossy = lossy || x.lossy()
 	}
 	for _, path := range r.order {
@@ -286,6 +297,37 @@ func (r *repair) said(x *repaired, dst string) {
 	}
 	r.salvaged(x.report, x.cut, dst)
 }
+
+// lacks says what a resume from a copy goes without, as far as the lines that can be
+// read tell.
+func (r *repair) lacks(x *repaired, dst string) error {
+	if !x.lossy() {
+		return nil
+	}
+	left, err := audit.HeldBy(dst)
+	if err != nil {
+		return err
+	}
+	gone, open := x.readable.Lacks(left)
+	tell := func(what string, of []string) {
+		for i, named := range of {
+			if i == mostNamed {
+				fmt.Fprintf(r.out, "  and %d more\n", len(of)-i)
+				break
+			}
+			if i == 0 {
+				fmt.Fprintln(r.out, what)
+			}
+			fmt.Fprintln(r.out, "  "+named)
+		}
+	}
+	tell("a resume from it knows nothing of", gone)
+	tell("without an end in it, so that a resume takes it for lost, or tells it again", open)
+	return nil
+}
+
+// mostNamed bounds what is named one by one.
+const mostNamed = 20
 
 // clean removes what is of no use any more.
 func (r *repair) clean() {

@@ -119,8 +119,8 @@ func (h Home) writeMeta(s *session.State, t *tree.State, by []id.Session) error 
 
 // SummaryFault says in what the summary of a folded session is not what its
 // journal says; "" if in nothing, or if there is none. One of a shorter journal is
-// only old; what never changes must fit all the same. unused: it says nothing at
-// all, as a power cut can leave it, since it is not synced, so nobody is misled. Who
+// only old; what never changes must fit all the same. unused: no listing takes it for
+// what the journal says; a power cut can leave nothing of it, since it is not synced. Who
 // observed the session is not compared.
 func (h Home) SummaryFault(s *session.State, t *tree.State) (what string, unused bool) {
 	b, err := regular.Read(h.metaPath(s.ID), maxMeta)
@@ -152,7 +152,7 @@ func (h Home) SummaryFault(s *session.State, t *tree.State) (what string, unused
 	case m.Root != want.Root || m.Lineage != want.Lineage:
 		return fmt.Sprintf("says that it is %s, its journal says %s", descent(m), descent(want)), false
 	case m.JournalSize > want.JournalSize:
-		return fmt.Sprintf("was made of a journal of %d bytes, which has %d now: its end is lost", m.JournalSize, want.JournalSize), false
+		return fmt.Sprintf("was made of a journal of %d bytes, which has %d now: its end is lost, or an older one was put in its place", m.JournalSize, want.JournalSize), true
 	case m.JournalSize == want.JournalSize && !reflect.DeepEqual(m, want):
 		return "says otherwise than its journal", false
 	}
