@@ -87,9 +87,17 @@ func Pack(w io.Writer, o Options) (Report, error) {
 	slices.SortFunc(o.Secrets, func(a, b Secret) int { return cmp.Compare(a.Name, b.Name) })
 	o.Secrets = slices.CompactFunc(o.Secrets, func(a, b Secret) bool { return a.Name == b.Name })
 	p := &packer{Options: o, says: store.NewBundled(o.Root, o.Version), found: map[string]bool{}}
+	if was, ok, err := o.Home.Bundled(o.Root); err != nil {
+		return p.report, err
+	} else if ok { // a bundle of what a bundle had: what is not there was left out before
+		p.says.Step, p.says.Secrets, p.says.Outputs, p.says.Problems = was.Step, was.Secrets, was.Outputs, was.Problems
+	}
 	for _, s := range o.Secrets {
 		p.says.Secrets = append(p.says.Secrets, s.Name)
 	}
+	slices.Sort(p.says.Secrets)
+	p.says.Secrets = slices.Compact(p.says.Secrets)
+	before := len(p.says.Outputs)
 	defer func() {
 		if p.temp != "" {
 			os.RemoveAll(p.temp)
@@ -104,7 +112,7 @@ func Pack(w io.Writer, o Options) (Report, error) {
 			p.report.Found = append(p.report.Found, s.Name)
 		}
 	}
-	p.report.LeftOut, p.report.Problems = len(p.says.Outputs), p.says.Problems
+	p.report.LeftOut, p.report.Problems = len(p.says.Outputs)-before, p.says.Problems
 	return p.report, err
 }
 
