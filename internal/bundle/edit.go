@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,7 @@ func (p *packer) editAll(all []id.Session) error {
 		if !journalName.MatchString(filepath.Base(x.name)) {
 			continue
 		}
-		if err := p.edit(x, bodies); err != nil {
+		if err := cmp.Or(p.ctx.Err(), p.edit(x, bodies)); err != nil {
 			return fmt.Errorf("take secrets out of %s: %w", x.from, err)
 		}
 	}
@@ -59,7 +60,10 @@ func (p *packer) edit(x *item, bodies map[string]item) error {
 	target := filepath.Join(p.temp, filepath.FromSlash(x.name))
 	found, err := journal.SalvageEdited(source, target, func(_ string, b []byte) ([]byte, error) {
 		var out []byte
-		var err error
+		err := p.ctx.Err()
+		if err != nil {
+			return nil, err
+		}
 		if name, ok := store.Aside(b); ok {
 			out, err = p.body(r, session, name, b, bodies)
 		} else {

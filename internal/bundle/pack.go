@@ -16,6 +16,7 @@ import (
 	"archive/tar"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,6 +75,7 @@ type item struct {
 
 type packer struct {
 	Options
+	ctx    context.Context
 	temp   string // where copies of journals are made
 	step   int64
 	items  []item
@@ -82,11 +84,11 @@ type packer struct {
 	report Report
 }
 
-// Pack writes the bundle.
-func Pack(w io.Writer, o Options) (Report, error) {
+// Pack writes the bundle. Once ctx is done it gives up, leaves nothing and returns why.
+func Pack(ctx context.Context, w io.Writer, o Options) (Report, error) {
 	slices.SortFunc(o.Secrets, func(a, b Secret) int { return cmp.Compare(a.Name, b.Name) })
 	o.Secrets = slices.CompactFunc(o.Secrets, func(a, b Secret) bool { return a.Name == b.Name })
-	p := &packer{Options: o, says: store.NewBundled(o.Root, o.Version), found: map[string]bool{}}
+	p := &packer{ctx: ctx, Options: o, says: store.NewBundled(o.Root, o.Version), found: map[string]bool{}}
 	if was, ok, err := o.Home.Bundled(o.Root); err != nil {
 		return p.report, err
 	} else if ok { // a bundle of what a bundle had: what is not there was left out before
@@ -128,7 +130,7 @@ func (p *packer) collect() error {
 	}
 	p.items = append(p.items, item{name: "sessions/", dir: true})
 	for _, s := range all {
-		if err := p.session(s); err != nil {
+		if err := cmp.Or(p.ctx.Err(), p.session(s)); err != nil {
 			return err
 		}
 	}

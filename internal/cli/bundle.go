@@ -1,16 +1,15 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
-
-	"github.com/google/renameio/v2"
 
 	"evener/internal/bundle"
 	"evener/internal/proc"
@@ -84,7 +83,7 @@ func runBundle(e *env, args []string) int {
 	}
 	r, err := writeBundle(*to, bundle.Options{Home: home, Root: root, Held: held, NoOutput: *noOutput, Secrets: secrets, Version: version})
 	if err != nil {
-		return e.fail(exitState, "", "bundle: %v", err)
+		return e.failWhole("bundle", err)
 	}
 	slices.Sort(names)
 	e.sayBundled(*to, r, slices.Compact(names))
@@ -116,17 +115,15 @@ func writeBundle(to string, o bundle.Options) (r bundle.Report, err error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return r, err
 	}
-	f, err := renameio.NewPendingFile(to, renameio.WithStaticPermissions(0o600))
-	if err != nil {
-		return r, err
+	packing := error(nil) // what was read is at fault, and names its own place
+	err = whole(to, func(ctx context.Context, w io.Writer) error {
+		r, packing = bundle.Pack(ctx, w, o)
+		return packing
+	})
+	if packing != nil && !errors.Is(err, errGivenUp) {
+		err = packing
 	}
-	if r, err = bundle.Pack(f, o); err == nil {
-		err = f.CloseAtomicallyReplace()
-	}
-	if errors.Is(err, syscall.ENOSPC) {
-		err = fmt.Errorf("%w; free space there, or name another place with -o", err)
-	}
-	return r, errors.Join(err, f.Cleanup())
+	return r, err
 }
 
 func (e *env) sayBundled(to string, r bundle.Report, names []string) {

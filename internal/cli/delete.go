@@ -26,7 +26,7 @@ var deleteCommand = command{
 		"keep in evener-SESSION in the system's temporary folder. Worktrees of delegates go with what is not\n" +
 		"committed in them; a branch with commits of its own stays in its repository.\n\n" +
 		"A session is gone at once and whole; should the removal of its files be cut short, the next delete\n" +
-		"removes the rest, which no listing shows.\n\n" +
+		"removes the rest, which no listing shows. So it does with what a fork that was killed left, after a minute.\n\n" +
 		"Exit status: 0 all were deleted, 2 wrong usage or an unknown session (nothing is done then),\n" +
 		"3 one is in use or cannot be removed; the others are deleted all the same.",
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"evener/internal/id"
 	"evener/internal/job"
@@ -248,8 +249,8 @@ func (e *env) oneSession(h store.Home, command string, args []string) (id.Sessio
 		return "", e.fail(exitUsage, "", "%s takes one session", command), false
 	}
 	if len(args) == 1 {
-		s, ok := id.ParseSession(args[0])
-		if d, isDelegate := id.ParseDelegate(args[0]); isDelegate { // named by its conversation
+		s, ok := id.ParseSession(strings.TrimPrefix(args[0], "local:")) // as results name a conversation
+		if d, isDelegate := id.ParseDelegate(args[0]); isDelegate {     // named by its conversation
 			s, ok = d.Session(), true
 		}
 		if !ok || !h.Has(s) {

@@ -2,14 +2,12 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/google/renameio/v2"
 
 	"evener/internal/report"
 )
@@ -69,7 +67,7 @@ func runReport(e *env, args []string) int {
 		return e.failState(err)
 	}
 	if err := e.writePage(*out, page); err != nil {
-		return e.fail(exitState, "", "report: %v", err)
+		return e.failWhole("report", err)
 	}
 	return exitOK
 }
@@ -94,29 +92,10 @@ func (e *env) writePage(path string, page *report.Page) error {
 		}
 		return wrote(path, errors.Join(buffered(f, page), f.Close()))
 	}
-	f, err := renameio.TempFile(filepath.Dir(path), path)
-	if err != nil {
-		return wrote(path, err)
-	}
-	defer f.Cleanup() // of what was not put into place
-	if err := errors.Join(f.Chmod(0o600), buffered(f, page)); err != nil {
-		return wrote(path, err)
-	}
-	return wrote(path, f.CloseAtomicallyReplace())
+	return whole(path, func(_ context.Context, w io.Writer) error { return buffered(w, page) })
 }
 
 func buffered(w io.Writer, page *report.Page) error {
 	b := bufio.NewWriterSize(w, 1<<20)
 	return errors.Join(page.Write(b), b.Flush())
-}
-
-// wrote says which file could not be written, without the name of one that was only on its way there.
-func wrote(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err
-	}
-	return fmt.Errorf("write %s: %w", path, err)
 }

@@ -46,7 +46,7 @@ func runTree(e *env, args []string) int {
 		return exitOK
 	}
 	s := t.Sessions[target]
-	state := string(s.Run.Outcome)
+	state := s.Latest()
 	switch {
 	case who == then && s.Run.Open:
 		state = "at work"

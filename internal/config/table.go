@@ -103,7 +103,7 @@ var table = slices.Concat(modelKeys, endpointKeys, namedKeys, []key{
 		doc:   "A new process goes on with timers and with watches of sessions, and says so; otherwise a restart ends every watch. Watches of jobs always end.",
 		field: func(c *Config) any { return &c.RearmWatches }},
 	{name: "name_sessions", def: false, in: places("user project"),
-		doc:   "Ask the model, once and without tools, for a short name of a session after its first turn. It is off because it is a request that nobody asked for: a local server that answers one at a time would have to read another prompt, and may forget what it holds of the conversation.",
+		doc:   "Ask the model, once and without tools, for a short name of a session after its first turn, while the run goes on; one that ends with its first turn stays without. It is off because it is a request that nobody asked for: a local server that answers one at a time would have to read another prompt, and may forget what it holds of the conversation.",
 		field: func(c *Config) any { return &c.NameSessions }},
 	{name: "quiet_watchdog_ms", def: int64(600_000), min: 0, max: day, unit: "ms", in: places("user project"),
 		doc:   "Silence of a running delegate after which its owner is told; 0: never.",

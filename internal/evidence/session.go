@@ -23,7 +23,7 @@ type Conversation struct {
 // ConversationOf takes the conversation of a folded session. Entries never
 // change, so the session may go on meanwhile.
 func ConversationOf(s *session.State) Conversation {
-	t := store.Talk{Session: s.ID, Delegate: s.Delegate, Parent: s.Parent, Name: s.Name, Model: s.Context.Model, Run: string(s.Run.Outcome), Turns: s.Turns}
+	t := store.Talk{Session: s.ID, Delegate: s.Delegate, Parent: s.Parent, Name: s.Name, Model: s.Context.Model, Run: s.Latest(), Turns: s.Turns}
 	if s.Run.Open {
 		t.Run = "open"
 	}

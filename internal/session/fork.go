@@ -125,3 +125,12 @@ func (s *State) applyFork(e Event) error {
 	}
 	return nil
 }
+
+// Latest is how the latest run ended: empty while the first one is open, branch where
+// a branch has had none.
+func (s *State) Latest() string {
+	if s.Run.N == 0 && s.Fork.Parent != "" {
+		return "branch"
+	}
+	return string(s.Run.Outcome)
+}

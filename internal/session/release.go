@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"strings"
 
 	"evener/internal/transcript"
 )
@@ -32,7 +33,7 @@ func (s *State) Opening() string {
 	}
 	for _, e := range s.Own() {
 		if e.Role == transcript.User {
-			return e.Text
+			return strings.TrimPrefix(e.Text, inherited)
 		}
 	}
 	return ""

@@ -52,7 +52,8 @@ type Copied struct {
 	Message *string
 	Dir     string // the folder of the new session
 	context *session.ContextSet
-	bound   []string // the tools that the source could not go beyond; nil for a root's
+	round   begunRound // the last one, where it is in the copy without those calls that are open
+	bound   []string   // the tools that the source could not go beyond; nil for a root's
 }
 
 // Fork makes a session that begins with the conversation of another, and opens
@@ -119,7 +120,7 @@ func (h Home) Begin(create session.Created, c Copy, version string) (Copied, err
 			return errEnough
 		}
 		if e != nil {
-			w.add(*e)
+			w.add(end.round.of(*e, at))
 		}
 		return w.err
 	})

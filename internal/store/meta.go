@@ -51,7 +51,7 @@ const maxMeta = 1 << 20
 func metaOf(s *session.State, size int64, l Lineage) Meta {
 	m := Meta{
 		Session: s.ID, Root: s.Root, Dir: s.Dir, Model: s.Context.Model, Created: s.Created, Last: s.LastAt,
-		Turns: s.Turns, Jobs: len(s.Jobs()), Outcome: string(s.Run.Outcome), Archived: s.Archived, JournalSize: size,
+		Turns: s.Turns, Jobs: len(s.Jobs()), Outcome: s.Latest(), Archived: s.Archived, JournalSize: size,
 	}
 	if s.Run.Open {
 		m.Outcome = "open"
@@ -59,7 +59,7 @@ func metaOf(s *session.State, size int64, l Lineage) Meta {
 	m.Lineage, m.ForkLabel, m.Name = l, s.ForkLabel, s.Name
 	m.Title = text.Preview(s.Opening(), 80)
 	if s.Run.N == 0 && s.Fork.Parent != "" { // made, and not gone on with: it is known by what it begins with
-		m.Title, m.Outcome = text.Preview(s.Inherited(), 80), "branch"
+		m.Title = text.Preview(s.Inherited(), 80)
 	}
 	return m
 }
