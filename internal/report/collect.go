@@ -37,6 +37,7 @@ type talk struct {
 	before  map[int][]*item  // records that stand before an entry
 	frames  map[*item]string // what notices say
 	turns   map[int64]*item
+	spoken  map[*item]bool // turns whose first words are known
 	calls   map[string]*item
 	pending []*item // calls of the last reply without a result, the first is worked on
 	run     *item
@@ -59,7 +60,7 @@ type jobItem struct {
 func (b *builder) talk(s id.Session) *talk {
 	t := b.talks[s]
 	if t == nil {
-		t = &talk{notices: map[int][]*item{}, before: map[int][]*item{}, frames: map[*item]string{}, turns: map[int64]*item{}, calls: map[string]*item{},
+		t = &talk{notices: map[int][]*item{}, before: map[int][]*item{}, frames: map[*item]string{}, turns: map[int64]*item{}, spoken: map[*item]bool{}, calls: map[string]*item{},
 			byJob: map[id.Job]*jobItem{}, watches: map[id.Watch]*item{}, fold: watch.New(), owed: map[string]*item{}}
 		b.talks[s] = t
 	}
@@ -177,7 +178,8 @@ func words(status, reason string) string {
 func (b *builder) said(s id.Session, t *talk, at time.Time, e session.Event) {
 	switch e := e.(type) {
 	case transcript.UserSaid:
-		if x := t.turns[e.Turn]; x != nil && !e.Note {
+		if x := t.turns[e.Turn]; x != nil && !e.Note && !t.spoken[x] { // the first words of it
+			t.spoken[x] = true
 			x.label = text.Preview(e.Text, maxLabel)
 		}
 	case transcript.AssistantSaid:

@@ -22,8 +22,9 @@ var script string
 // writer writes the page. Markup is written by put, which is given constants and
 // numbers alone, and everything else by say, between tags and never in one.
 type writer struct {
-	to  io.Writer
-	err error // the first one; nothing is written behind it
+	to   io.Writer
+	err  error // the first one; nothing is written behind it
+	most int   // characters of one text
 }
 
 func (w *writer) put(markup ...string) {
@@ -75,7 +76,7 @@ func (w *writer) page(p *Page) {
 	for _, g := range p.groups {
 		w.session(g)
 	}
-	w.put("<footer><p>Made by evener report. Times are UTC. Objects of JSON are shown field by field, and of texts above ", text.Thousands(maxBody),
+	w.put("<footer><p>Made by evener report. Times are UTC. Objects of JSON are shown field by field, and of texts above ", text.Thousands(w.most),
 		" characters the middle is left out; <code>evener show</code> has them as they stand, and what jobs printed.</p></footer>\n</div>\n</main>\n</body>\n</html>\n")
 }
 
@@ -105,11 +106,17 @@ func (w *writer) list(g *group) {
 			w.nested(below[0])
 			below = below[1:]
 		}
-		w.put("<li class=\"", kindNames[x.kind], stateClasses[x.state], "\"><a href=\"#i", num(x.n), "\">", clock(x.start), " ", kindNames[x.kind], "</a> ")
-		if x.kind <= kindTurn { // the ids of the others stand with their texts
-			w.say(x.name, " ")
+		w.put("<li class=\"", kindNames[x.kind], stateClasses[x.state], "\"><a href=\"#i", num(x.n), "\">", clock(x.start), " ")
+		if x.kind == kindRun || x.kind == kindTurn {
+			w.say(x.name)
+		} else { // the ids of the others stand with their texts
+			w.put(kindNames[x.kind])
 		}
-		w.say(x.label, " · ", x.how)
+		w.put("</a> ")
+		if x.label != "" {
+			w.say(x.label, " · ")
+		}
+		w.say(x.how)
 		if x.took() > 0 {
 			w.put(" · ", took(x))
 		}

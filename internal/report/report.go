@@ -42,9 +42,26 @@ func Of(home store.Home, root, of id.Session) (*Page, error) {
 
 // Write writes the page. The same journals give the same bytes.
 func (p *Page) Write(to io.Writer) error {
-	w := &writer{to: to}
+	w := &writer{to: to, most: p.room()}
 	w.page(p)
 	return w.err
+}
+
+// Limits of texts, in characters: of each, and about of all together, since a browser
+// reads the whole page. None is cut to less than the last.
+const (
+	maxBody = 20_000
+	maxPage = 16_000_000
+	minBody = 500
+)
+
+// room is how long a text of the page may be.
+func (p *Page) room() int {
+	n := 1
+	for _, g := range p.groups {
+		n += len(g.talk.times) + len(g.talk.items)
+	}
+	return min(maxBody, max(minBody, maxPage/n))
 }
 
 // ErrNotBegun: the session was not there at the moment that is looked at.

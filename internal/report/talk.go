@@ -17,9 +17,6 @@ import (
 	"evener/internal/watch"
 )
 
-// maxBody bounds a text of a conversation, in characters.
-const maxBody = 20_000
-
 // chunk is how many entries stand together in a part that a browser lays out only
 // where it is seen. A turn can have thousands.
 const chunk = 40
@@ -351,7 +348,7 @@ func (w *writer) links(x *item) {
 
 // pre writes a text as it stands. The parser takes a line end behind the tag away.
 func (w *writer) pre(body string) {
-	body, _ = text.Elide(text.Printable(body), maxBody, func(n int) string {
+	body, _ = text.Elide(text.Printable(body), w.most, func(n int) string {
 		return fmt.Sprintf("\n… %s characters left out …\n", text.Thousands(n))
 	})
 	w.put("<pre>\n")
