@@ -197,11 +197,14 @@ func (s *stage) resume(wants ...string) error {
 	return nil
 }
 
+// verify holds the session's files against each other, and decides all of it again.
 func (s *stage) verify() error {
-	out, err := s.run("verify", s.session)
-	if err != nil {
-		return err
+	for _, command := range []string{"verify", "replay"} {
+		out, err := s.run(command, s.session)
+		if err != nil {
+			return err
+		}
+		s.show("evener "+command+" "+s.session, strings.ReplaceAll(out, s.dir+"/", ""))
 	}
-	s.show("evener verify "+s.session, strings.ReplaceAll(out, s.dir+"/", ""))
 	return nil
 }
