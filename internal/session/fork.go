@@ -126,11 +126,13 @@ func (s *State) applyFork(e Event) error {
 	return nil
 }
 
-// Latest is how the latest run ended: empty while the first one is open, branch where
-// a branch has had none.
+// BranchOnly stands for how the latest run ended where a branch has had none.
+const BranchOnly = "branch"
+
+// Latest is how the latest run ended: empty while the first one is open.
 func (s *State) Latest() string {
 	if s.Run.N == 0 && s.Fork.Parent != "" {
-		return "branch"
+		return BranchOnly
 	}
 	return string(s.Run.Outcome)
 }

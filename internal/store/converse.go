@@ -168,7 +168,7 @@ func (t *talking) note(ev session.Event) {
 	case session.Created:
 		t.Session, t.Delegate, t.Parent = e.Session, e.Delegate, e.Parent
 	case session.Forked:
-		t.Turns = e.Divergence - 1
+		t.Turns, t.Run = e.Divergence-1, session.BranchOnly
 	case session.Named:
 		t.Name = e.Name
 	case session.ContextSet:
