@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -48,10 +50,8 @@ func NewSecret(name, value string) (Secret, error) {
 	s := Secret{Name: name}
 	add := func(v string) { s.forms = append(s.forms, newForm(name, v)) }
 	add(value)
-	for _, v := range []string{url.QueryEscape(value), url.PathEscape(value), base64.StdEncoding.EncodeToString([]byte(value)), base64.URLEncoding.EncodeToString([]byte(value))} {
-		if v != value {
-			add(v)
-		}
+	for _, v := range spellings(value) {
+		add(v)
 	}
 	if lines := strings.Split(value, "\n"); len(lines) > 1 {
 		for _, l := range lines {
@@ -61,6 +61,42 @@ func NewSecret(name, value string) (Secret, error) {
 		}
 	}
 	return s, nil
+}
+
+// spellings are the other ways in which programs write a value down: escaped as in a
+// URL, with either kind of space, with or without its slashes, in either case, once or
+// twice; and in base64, also as a part of something longer.
+func spellings(value string) []string {
+	var all []string
+	add := func(v string) {
+		if v != value && len(v) >= MinSecret && !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	query := url.QueryEscape(value)
+	percent := strings.ReplaceAll(query, "+", "%20")
+	for _, v := range []string{query, percent, strings.ReplaceAll(percent, "%2F", "/"), url.PathEscape(value)} {
+		for _, v := range []string{v, escape.ReplaceAllStringFunc(v, strings.ToLower)} {
+			add(v)
+			add(strings.ReplaceAll(v, "%", "%25"))
+		}
+	}
+	for _, c := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		add(c.EncodeToString([]byte(value)))
+		for before := range 3 {
+			add(inner(c, value, before))
+		}
+	}
+	return all
+}
+
+var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
+
+// inner is the base64 of a value behind so many bytes, without the characters in which
+// its neighbours have a part.
+func inner(c *base64.Encoding, value string, before int) string {
+	all := c.EncodeToString(append(make([]byte, before), value...))
+	return all[(before*8+5)/6 : (before+len(value))*8/6]
 }
 
 func newForm(name, value string) form {

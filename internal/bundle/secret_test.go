@@ -51,6 +51,8 @@ func TestSecretSpellings(t *testing.T) {
 		"plain": value, "json": quoted(value, 1), "json in json": quoted(value, 2), "in a notice": strings.ReplaceAll(value, "<", "&lt;"), "in a page": strings.NewReplacer("&#34;", "&quot;").Replace(html.EscapeString(value)),
 		"in a notice, escaped": strings.ReplaceAll(quoted(value, 1), `\u003c`, `\u0026lt;`), "four times": quoted(value, 4), "ascii": ascii(value), "ascii in json": quoted(ascii(value), 1),
 		"query": url.QueryEscape(value), "path": url.PathEscape(value), "base64": base64.StdEncoding.EncodeToString([]byte(value)),
+		"component": strings.ReplaceAll(url.QueryEscape(value), "+", "%20"), "slashes kept": strings.ReplaceAll(url.QueryEscape(value), "%2F", "/"),
+		"lower case": escape.ReplaceAllStringFunc(url.QueryEscape(value), strings.ToLower), "escaped twice": strings.ReplaceAll(url.QueryEscape(value), "%", "%25"),
 		"over lines": value[:5] + "\n" + value[5:9] + "\r\n" + value[9:], "over lines in json": quoted(value[:5]+"\n"+value[5:], 1),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,4 +151,34 @@ func encode16(r rune) (units []string) {
 		units = append(units, fmt.Sprintf("%04X", u))
 	}
 	return units
+}
+
+// What stands beside a value in base64 hides it no more than what stands around it in a
+// text: a user's name before it, as in basic authentication, or anything behind.
+func TestSecretInBase64(t *testing.T) {
+	for _, value := range []string{"p4ss/w+rd=Zq9-secret", "sixby!", "längerer Satz mit é"} {
+		s := secret(t, "KEY", value)
+		for before := range 5 {
+			for behind := range 4 {
+				whole := strings.Repeat("u", before) + value + strings.Repeat("v", behind)
+				for _, c := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding} {
+					text := c.EncodeToString([]byte(whole))
+					r := newRedactor([]Secret{s}, true)
+					out := string(r.text([]byte("Basic " + text + " ")))
+					if len(out) != len(text)+7 || !r.hits["KEY"] {
+						t.Fatalf("%s: %s", text, out)
+					}
+					plain := []byte(out[6 : 6+len(text)])
+					for i, b := range plain {
+						if b == '*' || b == '[' || b == ']' {
+							plain[i] = 'A'
+						}
+					}
+					if got, err := c.DecodeString(string(plain)); err == nil && strings.Contains(string(got), value[:3]) || strings.Contains(string(got), value[len(value)-3:]) {
+						t.Errorf("%s: %s tells %q", text, out, got)
+					}
+				}
+			}
+		}
+	}
 }

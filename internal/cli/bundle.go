@@ -25,8 +25,8 @@ var bundleCommand = command{
 		"scratch folder, not the project. Of a delegate the whole tree is packed. The same session gives the same bytes. A session in use is\n" +
 		"packed up to the last decision; one that is damaged as it is. Links are not followed.\n\n" +
 		"--no-output leaves the output of jobs out; evener verify then notes which. What results and notices showed of it stands in\n" +
-		"the journals all the same. --secret NAME takes the value of the environment variable NAME out, wherever it stands in what is\n" +
-		"packed: as it is, as JSON escapes it once or several times, with line breaks in it, as a URL escapes it, in base64, and each\n" +
+		"the journals all the same. --secret NAME takes the value of the environment variable NAME, of 6 bytes or more, out, wherever it stands in what is\n" +
+		"packed: as it is, as JSON escapes it once or several times, with line breaks in it, as a URL escapes it, in base64, there also as a part of more, and each\n" +
 		"longer line of a value of several lines, also where a text was cut in the middle of it. As many other bytes stand in its place:\n" +
 		"[NAME***]. Journals in which it stood become edited copies, which say so, and whose decisions still come out as recorded. A value that is\n" +
 		"another spelling, such as a part of it or a hash, is not known. Summaries are then left out; listings make them again.\n\n" +

@@ -23,7 +23,8 @@ var logCommand = command{
 		"--kind shows only lines with an event of one of these kinds; job is every kind that begins with job. --since passes over what\n" +
 		"was decided before.\n\n" +
 		"-f goes on as lines are written, also by delegates that come into being meanwhile, until interrupted. It waits with\n" +
-		"a line until it is known to be on disk and nothing can come before it: about a second where nothing follows.",
+		"a line until it is known to be on disk and nothing can come before it: about a second where nothing follows. The lines\n" +
+		"with which a process closes its journals come with the next decision, if there is one.",
 }
 
 func init() { logCommand.run = runLog }

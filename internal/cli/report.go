@@ -18,7 +18,7 @@ var reportCommand = command{
 		"caused what, and beside it what was said. SESSION may be the id of a delegate, and is by default the latest session. The page\n" +
 		"is one file that loads and sends nothing; a browser opens it from the disk. Without scripts, and in print, it is a list and the conversations.\n\n" +
 		"It is made of the journals alone, so it holds prompts, commands and results, but of the output of jobs only what the model was told; the middle of\n" +
-		"a text above 20,000 characters is left out, in very long sessions of shorter ones. FILE is for its owner's eyes (0600), and is replaced whole where it is there;\n" +
+		"a text above 20,000 characters is left out, in very long sessions of shorter ones. FILE is for its owner's eyes (0600), and is replaced whole where it is there, also behind a link;\n" +
 		"- is standard output.\n\n" +
 		"Exit status: 0 written, 2 wrong usage, 3 a journal that cannot be read or a file that cannot be written.",
 }

@@ -167,7 +167,7 @@ type copier struct {
 }
 
 // linesOut is how many lines are on their way.
-const linesOut = 32
+const linesOut = 16
 
 func (w *copier) add(e transcript.Inherited) {
 	w.batch = append(w.batch, e)
