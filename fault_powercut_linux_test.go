@@ -73,7 +73,11 @@ func powerCut(t *testing.T, d *disk, r *rand.Rand) {
 	for end := time.Now().Add(patience); len(ran(outside)) < want && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
+	hold(t, c.Process.Pid)
 	d.cut(t)
+	if err := c.Process.Signal(unix.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
 	select {
 	case err := <-ended:
 		if code := c.ProcessState.ExitCode(); code != 3 && code != 1 {
@@ -124,6 +128,31 @@ func powerCut(t *testing.T, d *disk, r *rand.Rand) {
 	if err := v.Folder(store.Home{Sessions: filepath.Join(d.mount, "sessions")}); err != nil || v.Damaged() {
 		t.Errorf("verify: %v %+v", err, v.Findings)
 	}
+}
+
+// hold stops a program and waits until none of its threads is in a call. A sync that is
+// under way while ext4 is shut down can answer that it worked and keep nothing: of 120
+// cuts below a bare program that appends and syncs lines, two did. A machine
+// without power answers nothing, so such a cut would be of the kernel's own making.
+func hold(t *testing.T, pid int) {
+	t.Helper()
+	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		stopped := 0
+		for _, path := range threads {
+			b, _ := os.ReadFile(path)
+			if _, state, ok := bytes.Cut(b, []byte(") ")); ok && state[0] == 'T' {
+				stopped++
+			}
+		}
+		if stopped == len(threads) && stopped > 0 {
+			return
+		}
+	}
+	t.Fatal("the program does not stop")
 }
 
 // ran are the jobs that wrote themselves down.
