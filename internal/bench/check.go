@@ -56,10 +56,24 @@ func readRecorded(path string) (recorded, error) {
 	return out, nil
 }
 
-// worse names the rows of a group whose ratio is worse than the recorded one by more
-// than is allowed. A row that is not recorded is not judged.
-func (old recorded) worse(results []result) []string {
-	var out []string
+// slower is a row whose ratio is worse than the recorded one by more than is allowed.
+type slower struct {
+	name string
+	is   result
+	was  float64
+}
+
+func (s slower) String() string {
+	best := s.is.min
+	if s.is.moreIsBetter() {
+		best = s.is.max
+	}
+	return fmt.Sprintf("%s: ratio %s (at best %s), recorded %s", s.name, number(s.is.ratio), number(best), number(s.was))
+}
+
+// worse are such rows of a group. A row that is not recorded is not judged.
+func (old recorded) worse(results []result) []slower {
+	var out []slower
 	above, name := "", ""
 	for _, r := range results {
 		name, above = rowName(above, r.what)
@@ -67,12 +81,12 @@ func (old recorded) worse(results []result) []string {
 		if !ok || r.rounds == 0 || r.limit == "" {
 			continue
 		}
-		bad, best := r.ratio > was/(1-allowance), r.min
+		bad := r.ratio > was/(1-allowance)
 		if r.moreIsBetter() {
-			bad, best = r.ratio < was*(1-allowance), r.max
+			bad = r.ratio < was*(1-allowance)
 		}
 		if bad {
-			out = append(out, fmt.Sprintf("%s: ratio %s (at best %s), recorded %s", name, number(r.ratio), number(best), number(was)))
+			out = append(out, slower{name, r, was})
 		}
 	}
 	return out
@@ -82,13 +96,11 @@ func (old recorded) worse(results []result) []string {
 func (r result) moreIsBetter() bool { return strings.HasSuffix(r.unit, "/s") }
 
 // measureAgain gives a group another chance: a row is worse if it is so twice.
-func measureAgain(e *env, g group, old recorded, first []string, progress func(string)) []string {
+func measureAgain(e *env, g group, old recorded, first []slower, progress func(string)) []slower {
 	if len(first) == 0 {
 		return nil
 	}
-	second := old.worse(measure(e, g, progress))
-	return slices.DeleteFunc(second, func(s string) bool {
-		name, _, _ := strings.Cut(s, ": ratio ")
-		return !slices.ContainsFunc(first, func(f string) bool { return strings.HasPrefix(f, name+": ratio ") })
+	return slices.DeleteFunc(old.worse(measure(e, g, progress)), func(s slower) bool {
+		return !slices.ContainsFunc(first, func(f slower) bool { return f.name == s.name })
 	})
 }

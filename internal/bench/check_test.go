@@ -55,8 +55,10 @@ func TestWorse(t *testing.T) {
 	} {
 		var got []string
 		for _, s := range old.worse(c.now) {
-			name, _, _ := strings.Cut(s, ": ratio ")
-			got = append(got, name)
+			got = append(got, s.name)
+			if !strings.HasPrefix(s.String(), s.name+": ratio ") {
+				t.Errorf("%s: it says %q", c.name, s)
+			}
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

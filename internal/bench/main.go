@@ -99,7 +99,7 @@ func run(args []string, out, errs io.Writer) int {
 	p := printer{out: out, json: *asJSON, md: *md, machine: machine(e)}
 	p.head()
 	failed := false
-	var worse []string
+	var worse []slower
 	for _, g := range chosen {
 		results := measure(e, g, progress)
 		progress("")

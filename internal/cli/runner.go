@@ -299,8 +299,9 @@ func (r *runner) names() []string {
 // warnTools names tools that the conversation may speak of and that are gone.
 func (r *runner) warnTools() {
 	var gone []string
+	names := r.names()
 	for _, name := range r.tree.State.Session().Tools() {
-		if !slices.Contains(r.names(), name) {
+		if !slices.Contains(names, name) {
 			gone = append(gone, name)
 		}
 	}

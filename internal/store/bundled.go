@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"evener/internal/id"
+	"evener/internal/regular"
 )
 
 // BundleFile is the name, in a root's folder, of what a bundle says of itself.
@@ -33,6 +33,9 @@ type LeftOut struct {
 	Bytes int64  `json:"bytes"`
 }
 
+// maxBundled bounds what is read of it, in bytes: half a million outputs that were left out.
+const maxBundled = 64 << 20
+
 // bundleFormat is the one that this program writes and reads.
 const bundleFormat = 1
 
@@ -45,7 +48,7 @@ func NewBundled(root id.Session, version string) Bundled {
 // false for any other.
 func (h Home) Bundled(root id.Session) (b Bundled, ok bool, err error) {
 	path := filepath.Join(h.Dir(root), BundleFile)
-	raw, err := os.ReadFile(path)
+	raw, err := regular.Read(path, maxBundled)
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, false, nil
 	}

@@ -58,7 +58,7 @@ func metaOf(s *session.State, size int64, l Lineage) Meta {
 	}
 	m.Lineage, m.ForkLabel, m.Name = l, s.ForkLabel, s.Name
 	m.Title = text.Preview(s.Opening(), 80)
-	if s.Run.N == 0 && s.Fork.Parent != "" { // made, and not gone on with: it is known by what it begins with
+	if m.Outcome == session.BranchOnly { // made, and not gone on with: it is known by what it begins with
 		m.Title = text.Preview(s.Inherited(), 80)
 	}
 	return m

@@ -203,7 +203,7 @@ func (h Home) DropUnbegun(bootID string) error {
 	var left error
 	for _, s := range ids {
 		info, err := os.Lstat(h.Dir(s))
-		if err != nil || !info.IsDir() || time.Since(info.ModTime()) < unbegunFor || h.Begun(s) {
+		if err != nil || !info.IsDir() || time.Since(info.ModTime()) < unbegunFor || h.Has(s) || h.Begun(s) {
 			continue
 		}
 		lock, err := h.Lock(s, bootID)
@@ -211,10 +211,7 @@ func (h Home) DropUnbegun(bootID string) error {
 			continue // somebody is at it
 		}
 		if !h.Begun(s) {
-			err = h.setAside(s)
-			if err == nil {
-				err = clear(h.Sessions, removing+string(s))
-			}
+			err = h.Remove(s, nil)
 		}
 		left = errors.Join(left, err, lock.Close())
 	}
