@@ -130,13 +130,14 @@ func matchClass(pattern string, r rune) (n int, ok bool) {
 			return i + 1, found != not
 		}
 		if strings.HasPrefix(pattern[i:], "[:") {
-			if end := strings.Index(pattern[i:], ":]"); end > 0 {
-				in, known := posix[pattern[i+2:i+end]]
+			name := pattern[i+2:] // as git: up to the next ], with a colon before it
+			if end := strings.IndexByte(name, ']'); end > 0 && name[end-1] == ':' {
+				in, known := posix[name[:end-1]]
 				if !known {
 					return 0, false
 				}
 				found = found || in(r)
-				i += end + 2
+				i += 2 + end + 1
 				continue
 			}
 		}

@@ -68,6 +68,10 @@ var ignoreCases = map[string]map[string]string{
 		".gitignore": "[ab].c\n[!ab].h\n[0-9]*.txt\n?.o\n*.[oa]x\nq[[:digit:]]\n[unclosed\n\\[lit]\n",
 		"a.c":        "", "c.c": "", "a.h": "", "c.h": "", "1x.txt": "", "x1.txt": "", "a.o": "", "ab.o": "", "z.ox": "", "z.bx": "", "q5": "", "qx": "", "[unclosed": "", "u": "", "[lit]": "",
 	},
+	"colons in classes": {
+		".gitignore": "z[[:]\ny[[:a]\nw[[:a]b:]\nv[[::]\nu[[:nothing:]a]\n",
+		"z[":         "", "z:": "", "zx": "", "y[": "", "y:": "", "ya": "", "yx": "", "wab:]": "", "w[b:]": "", "wxb:]": "", "wa": "", "v:": "", "v[": "", "ua": "", "u:": "",
+	},
 	"exclude": {
 		".git/info/exclude": "mine\n*.x\n", ".gitignore": "!b.x\n", "mine": "", "x/mine": "", "a.x": "", "b.x": "",
 	},
@@ -143,6 +147,7 @@ func FuzzIgnore(f *testing.F) {
 		}
 	}
 	f.Add("[[:alpha:]-\\", "\xff/a")
+	f.Add("[[:]", "0")
 	f.Fuzz(func(t *testing.T, content, path string) {
 		parts := split(path)
 		if len(parts) == 0 {
