@@ -205,7 +205,7 @@ func (w *work) waitSend(in WaitSend) {
 		w.expired(in.Call)
 		return
 	}
-	w.order(effect.SetTimer{Key: "send:" + in.Call, After: msDuration(in.MaxWaitMS)})
+	w.order(effect.SetTimer{Key: sendTimer(in.Call), After: msDuration(in.MaxWaitMS)})
 }
 
 func (w *work) waitStop(in WaitStop) {
@@ -214,7 +214,7 @@ func (w *work) waitStop(in WaitStop) {
 	case ok && w.s.Turn.Interrupted:
 		w.expired(in.Call)
 	case ok:
-		w.order(effect.SetTimer{Key: "stop:" + in.Call, After: msDuration(in.MaxWaitMS)})
+		w.order(effect.SetTimer{Key: stopTimer(in.Call), After: msDuration(in.MaxWaitMS)})
 	}
 }
 

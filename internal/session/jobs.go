@@ -120,7 +120,7 @@ func (w *work) jobStop(c transcript.Call, a JobStopCall) bool {
 		call = c.ID
 	}
 	if w.stopJob(x, job.ByJobStop, call) && wait > 0 {
-		w.order(effect.SetTimer{Key: "stop:" + c.ID, After: wait})
+		w.order(effect.SetTimer{Key: stopTimer(c.ID), After: wait})
 		return true
 	}
 	w.answer(c, job.ResultOfStop(x, before), "")

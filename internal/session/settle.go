@@ -176,6 +176,12 @@ func (w *work) timer(key string) {
 	}
 }
 
+func sendTimer(call string) string { return "send:" + call }
+func stopTimer(call string) string { return "stop:" + call }
+
+// CallTimers name the timers that a call may wait with. They are over with its answer.
+func CallTimers(call string) [2]string { return [2]string{sendTimer(call), stopTimer(call)} }
+
 // waitExpired promotes a foreground command: its call returns with a job id,
 // its end will be announced.
 func (w *work) waitExpired(j id.Job) {

@@ -28,6 +28,7 @@ type parent struct {
 	root  id.Session
 	calls int
 	rest  int64 // idle_release_ms
+	armed func() int
 }
 
 func (p *parent) Complete(ctx context.Context, r model.Request, _ func(model.Progress)) (model.Reply, error) {
@@ -73,7 +74,7 @@ func call(name string, args map[string]any) *model.Call {
 func family(t *testing.T, p *parent, turns int64) *harness {
 	t.Helper()
 	h := newHarness(t, nil)
-	p.t, p.root = t, h.store.Root
+	p.t, p.root, p.armed = t, h.store.Root, func() int { return h.armed(t) }
 	h.o.Models = func(string) (model.Model, error) { return p, nil }
 	h.o.Prepare = func(s DelegateSpec) (Prepared, *fault.Error) {
 		names := []string{"shell", "delegate_send", "job_list", "job_stop", "job_status", "communicate"}
@@ -146,6 +147,9 @@ func TestSendsRaceTheEnd(t *testing.T) {
 		}
 		if n > sends {
 			over = true
+			if left := p.armed(); left > 5 {
+				t.Errorf("%d timers are armed after %d calls", left, sends)
+			}
 			return nil
 		}
 		n++

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
-	"time"
 
 	"evener/internal/effect"
 	"evener/internal/evidence"
@@ -102,18 +100,6 @@ func (t *Tree) tidied(work func()) {
 		defer t.tidying.Done()
 		work()
 	})
-}
-
-func (t *Tree) setTimer(s id.Session, e effect.SetTimer) {
-	k := timerKey{s, e.Key}
-	if old := t.timers[k]; old != nil {
-		old.Stop()
-	}
-	var fired session.Input = session.TimerFired{Key: e.Key}
-	if strings.HasPrefix(e.Key, "tree:") {
-		fired = tree.TimerFired{Key: e.Key}
-	}
-	t.timers[k] = time.AfterFunc(e.After, func() { t.tell(s, fired) })
 }
 
 // command is how a job's shell is to be made.

@@ -70,7 +70,7 @@ type Tree struct {
 	requests  map[id.Session]request
 	naming    naming
 	preparing map[callKey]context.CancelFunc
-	timers    map[timerKey]*time.Timer
+	timers    map[timerKey]*timer
 	ended     bool
 	broken    error // what a conversation could not be taken back for
 }
@@ -81,17 +81,13 @@ type request struct {
 	cancel context.CancelFunc
 }
 
-type timerKey struct {
-	session id.Session
-	key     string
-}
-
 // posted is an input on its way, with a place for a refusal where somebody waits.
 type posted struct {
 	input  tree.Input
 	reply  chan error
 	settle bool   // the answer waits until everything that follows is decided
 	look   func() // in place of an input: reads the state as it is on the disk
+	timer  *timer // of an input that one gave
 }
 
 // New makes the loop of an opened tree.
@@ -109,7 +105,7 @@ func New(o Options) (*Tree, error) {
 	t := &Tree{
 		o: o, in: make(chan posted, 64), closing: make(chan string, 1), done: make(chan struct{}), result: make(chan error, 1), ctx: ctx, cancel: cancel,
 		searches: searches{byJob: map[id.Job][]*follower{}, ends: map[id.Job]end{}},
-		requests: map[id.Session]request{}, preparing: map[callKey]context.CancelFunc{}, timers: map[timerKey]*time.Timer{},
+		requests: map[id.Session]request{}, preparing: map[callKey]context.CancelFunc{}, timers: map[timerKey]*timer{},
 	}
 	host, err := proc.Open(proc.Options{Lock: o.Store.Lock, Env: o.Env, StopGrace: o.StopGrace, Post: t.fromProc})
 	if err != nil {
@@ -138,8 +134,8 @@ func (t *Tree) run() error {
 	err := t.loop()
 	close(t.done)
 	t.cancel()
-	for _, timer := range t.timers {
-		timer.Stop()
+	for k := range t.timers {
+		t.dropTimer(k)
 	}
 	t.tidy()
 	// Commands have ended by now, or were given up; a keeper that does not answer is killed.
@@ -232,6 +228,9 @@ func (t *Tree) act(batch []posted, decided decisions) {
 		t.o.Observe(w)
 	}
 	t.perform(decided.Effects)
+	for _, w := range decided.Writes {
+		t.callsOver(w)
+	}
 	for i, p := range batch[:decided.n] {
 		if p.look != nil {
 			p.look()
@@ -240,6 +239,7 @@ func (t *Tree) act(batch []posted, decided decisions) {
 		}
 		refusal, refused := decided.refusals[i]
 		t.handled(p.input)
+		t.timed(p)
 		switch {
 		case refused && p.reply == nil:
 			t.unmake(p.input)

@@ -46,6 +46,8 @@ type harness struct {
 
 func newHarness(t *testing.T, a answers) *harness {
 	t.Helper()
+	h := &harness{kinds: map[string]int{}}
+	leavesNothing(t, h)
 	home, err := store.Find(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +58,7 @@ func newHarness(t *testing.T, a answers) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &harness{store: st, kinds: map[string]int{}}
+	h.store = st
 	h.changed = sync.NewCond(&h.mu)
 	m := &counted{answer: a}
 	h.Tree, err = New(Options{

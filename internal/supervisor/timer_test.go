@@ -13,7 +13,7 @@ import (
 
 // bare is a tree without a process host: only what time does to the loop's inputs.
 func bare() *Tree {
-	return &Tree{o: Options{Store: &store.Tree{}}, in: make(chan posted, 64), done: make(chan struct{}), timers: map[timerKey]*time.Timer{}}
+	return &Tree{o: Options{Store: &store.Tree{}}, in: make(chan posted, 64), done: make(chan struct{}), timers: map[timerKey]*timer{}}
 }
 
 // A timer posts its key once its time has come, and never before.
@@ -57,6 +57,25 @@ func TestTimerSetAgain(t *testing.T) {
 		synctest.Wait()
 		if len(tr.in) != 1 {
 			t.Fatalf("fired %d times", len(tr.in))
+		}
+	})
+}
+
+// A timer that fired is forgotten, unless it was set again before its input was taken.
+func TestTimerForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := bare()
+		for _, again := range []bool{true, false} {
+			tr.setTimer("", effect.SetTimer{Key: "wait:a", After: time.Second})
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if again {
+				tr.setTimer("", effect.SetTimer{Key: "wait:a", After: time.Hour})
+			}
+			tr.timed(<-tr.in)
+			if known := len(tr.timers) == 1; known != again {
+				t.Errorf("set again: %v; %d timers are known", again, len(tr.timers))
+			}
 		}
 	})
 }
