@@ -161,7 +161,7 @@ func TestWhole(t *testing.T) {
 // written out again decodes to itself.
 func FuzzDecode(f *testing.F) {
 	for _, raw := range []string{``, `null`, `{}`, `{"command":"ls"}`, `{"limit":1e2,"status":["idle"]}`, `{"target":"job_x","max_wait_ms":5}`,
-		`{"message":"m","end_turn":true,"output":{"data":{"a":[1,{"b":null}]}}}`, `{"transcript_ref":"job:x","offset_bytes":1.0}`, `[[[`, `{"a":1,"a":2}`, "\xff", `{"command":"\u0000"}`} {
+		`{"message":"m","end_turn":true,"output":{"data":{"a":[1,{"b":null}]}}}`, `{"transcript_ref":"job:x","offset_bytes":1.0}`, `[[[`, `{"a":1,"a":2}`, "\xff", `{"message":"","end_turn":true,"output":{"":{}}}`, `{"command":"\u0000"}`} {
 		for i := range tools {
 			f.Add(uint(i), raw)
 		}
@@ -191,6 +191,9 @@ func written(t *testing.T, c session.Call) string {
 		if value := v.Field(f.index); !f.optional || !value.IsZero() {
 			out[f.name] = value.Interface()
 		}
+	}
+	if x, ok := c.(session.CommunicateCall); ok && x.Value != nil { // the output as it was given, also one that is no object of these
+		out["output"] = x.Value
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
