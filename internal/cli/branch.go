@@ -64,7 +64,7 @@ func runBranch(e *env, c command, how session.ForkHow, args []string) int {
 		fs.Int64Var(&copying.Turn, "turn", 0, "the `turn` before which the copy ends, by its number")
 		copying.Cut = store.BeforeTurn
 	}
-	label := fs.String("label", "", "marks the branch, in the session that it leaves")
+	label := fs.String("label", "", "`text` that marks the branch, in the session that it leaves")
 	asJSON := fs.Bool("json", false, "one object on standard output")
 	rest, status, ok := e.parse(c, fs, args)
 	if !ok {
@@ -78,7 +78,7 @@ func runBranch(e *env, c command, how session.ForkHow, args []string) int {
 	case how == session.ForkAtTurn && !given["turn"]:
 		return e.fail(exitUsage, "evener aside copies all of it", "fork needs --turn N: the turn before which the copy ends")
 	}
-	if given["label"] {
+	if *label != "" {
 		if err := session.CheckLabel(*label); err != nil {
 			return e.fail(exitUsage, "", "%s", err.Text)
 		}

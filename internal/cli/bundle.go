@@ -94,7 +94,10 @@ func runBundle(e *env, args []string) int {
 func (e *env) secrets(names []string) (out []bundle.Secret, status int, ok bool) {
 	for _, name := range names {
 		v := e.getenv(name)
-		if v == "" {
+		switch set := slices.ContainsFunc(e.environ, func(x string) bool { return strings.HasPrefix(x, name+"=") }); {
+		case v == "" && set:
+			return nil, e.fail(exitUsage, "", "--secret %s: that environment variable is empty; its value is needed to take it out", name), false
+		case v == "":
 			return nil, e.fail(exitUsage, "", "--secret %s: that environment variable is not set", name), false
 		}
 		s, err := bundle.NewSecret(name, v)

@@ -121,7 +121,7 @@ func (e *env) flags(c command) *flag.FlagSet {
 // flags itself; ok is false then and status is what to exit with.
 func (e *env) parse(c command, fs *flag.FlagSet, args []string) (rest []string, status int, ok bool) {
 	for {
-		err := fs.Parse(args)
+		err := parseGiven(fs, args)
 		if errors.Is(err, flag.ErrHelp) {
 			if e.described != nil {
 				e.described(c, fs)

@@ -47,20 +47,11 @@ func run(e *env, args []string) int {
 	fs := e.flags(command{})
 	o := runFlags(fs, config.AddFlags(fs))
 	e.dirFlag(fs)
-	if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+	if err := parseGiven(fs, args); errors.Is(err, flag.ErrHelp) {
 		printOverview(e.out)
 		return exitOK
 	} else if err != nil {
 		return e.fail(exitUsage, nearFlag(fs, err), "%s; see evener help", flagError(err))
-	}
-	empty := "" // --resume "$ID" of a script without an id must not begin a new session
-	fs.Visit(func(f *flag.Flag) {
-		if f.Name == "resume" && o.resume == "" || f.Name == "resume-with" && o.resumeWith == "" {
-			empty = f.Name
-		}
-	})
-	if empty != "" {
-		return e.fail(exitUsage, "evener sessions lists those there are", "--%s needs a session id", empty)
 	}
 	cfg, err := e.load(o.flags)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"evener/internal/audit"
 	"evener/internal/id"
@@ -27,13 +28,13 @@ var verifyCommand = command{
 
 func init() { verifyCommand.run = runVerify }
 
-var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var hashForm = regexp.MustCompile(`^[0-9A-Fa-f]{64}$`)
 
 func runVerify(e *env, args []string) int {
 	fs := e.flags(verifyCommand)
 	set := e.stateFlags(fs)
 	asJSON := fs.Bool("json", false, "one JSON object: journals and findings")
-	expect := fs.String("expect", "", "a closing hash that one of the journals must have")
+	expect := fs.String("expect", "", "a closing hash, `SHA256`, that one of the journals must have")
 	rest, status, ok := e.parse(verifyCommand, fs, args)
 	if !ok {
 		return status
@@ -57,7 +58,7 @@ func runVerify(e *env, args []string) int {
 		}
 	}
 	if *expect != "" {
-		v.Expect(*expect)
+		v.Expect(strings.ToLower(*expect))
 	}
 	status = exitOK
 	if v.Damaged() {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -230,7 +231,7 @@ func (k *key) fromText(s string) (value any, bad string) {
 func (k *key) integer(s string) (value any, bad string) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < k.min || n > k.max {
-		return nil, fmt.Sprintf("got %s; want %s", short(s), k.wanted())
+		return nil, fmt.Sprintf("got %s; want %s", cmp.Or(short(s), `""`), k.wanted())
 	}
 	return n, ""
 }
@@ -238,7 +239,7 @@ func (k *key) integer(s string) (value any, bad string) {
 func (k *key) number(s string) (value any, bad string) {
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil || n < float64(k.min) || n > float64(k.max) {
-		return nil, fmt.Sprintf("got %s; want %s", short(s), k.wanted())
+		return nil, fmt.Sprintf("got %s; want %s", cmp.Or(short(s), `""`), k.wanted())
 	}
 	return &n, ""
 }
