@@ -9,7 +9,7 @@ RACE     ?= ./...
 
 # One static binary. The version is given, not stamped, so that a clone which git distrusts builds too.
 build:
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X evener/internal/cli.version=$(VERSION)' -o bin/evener .
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X evener/internal/about.Version=$(VERSION)' -o bin/evener .
 
 # What a release has, in DIST: static, stripped binaries, the completions of shells, the manual
 # page, a bill of materials, licences and checksums. The modules are those of vendor/, nothing is
@@ -17,7 +17,7 @@ build:
 DIST      ?= dist
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
 PURE       = CGO_ENABLED=0 GOFLAGS=-mod=vendor GOPROXY=off GOTOOLCHAIN=local GOWORK=off GOEXPERIMENT= GOAMD64=v1 GOARM64=v8.0
-STAMP      = -ldflags '-s -w -buildid= -X evener/internal/cli.version=$(VERSION)'
+STAMP      = -ldflags '-s -w -buildid= -X evener/internal/about.Version=$(VERSION)'
 
 dist:
 	rm -rf $(DIST) && mkdir -p $(DIST)

@@ -14,15 +14,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"evener/internal/cli"
-	"evener/internal/proc"
 )
 
 var update = flag.Bool("update", false, "rewrite the files that scripts compare with")
 
 func TestMain(m *testing.M) {
-	if proc.IsKeeper() { // evener starts its keeper from its own binary, which is this one
-		os.Exit(proc.KeeperMain())
-	}
 	// The scripts mostly wait for processes, so more of them run at once than there are CPUs.
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)

@@ -17,7 +17,7 @@ func (e *env) program() (string, error) {
 		return e.binary, nil
 	}
 	path := filepath.Join(e.dir, "evener")
-	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X evener/internal/cli.version=bench", "-o", path, ".")
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X evener/internal/about.Version=bench", "-o", path, ".")
 	c.Dir, c.Env = e.root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the program: %w: %s", err, out)

@@ -22,8 +22,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"evener/internal/proc"
 )
 
 func groups() []group {
@@ -31,9 +29,6 @@ func groups() []group {
 }
 
 func main() {
-	if proc.IsKeeper() { // the process keeper of a session that runs in here is this binary, started again
-		os.Exit(proc.KeeperMain())
-	}
 	if len(os.Args) > 1 && os.Args[1] == probeArg {
 		os.Exit(probe(os.Args[2:]))
 	}

@@ -29,7 +29,7 @@ func (p *packer) editAll(all []id.Session) error {
 	bodies := map[string]item{}
 	for i := range p.items {
 		x := &p.items[i]
-		if !journalName.MatchString(filepath.Base(x.name)) {
+		if !journalName().MatchString(filepath.Base(x.name)) {
 			continue
 		}
 		if err := cmp.Or(p.ctx.Err(), p.edit(x, bodies)); err != nil {
@@ -94,7 +94,7 @@ func (p *packer) edit(x *item, bodies map[string]item) error {
 func (p *packer) body(r *redactor, session, name string, data []byte, bodies map[string]item) ([]byte, error) {
 	to := "sessions/" + session + "/files/"
 	from := filepath.Join(p.Home.Sessions, session, "files", name)
-	if !bodyName.MatchString(name) || !regular(from) {
+	if !bodyName().MatchString(name) || !regular(from) {
 		p.problem(to+name, "is not there")
 		return data, nil
 	}

@@ -25,12 +25,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
 	"evener/internal/id"
 	"evener/internal/joblog"
+	"evener/internal/pattern"
 	"evener/internal/store"
 	"evener/journal"
 )
@@ -229,10 +229,10 @@ func (p *packer) upTo(path string) (size int64, err error) {
 }
 
 var (
-	journalName = regexp.MustCompile(`^(session|delegates)\.jsonl$`)
-	keptName    = regexp.MustCompile(`^(session|delegates)\.jsonl\.(torn-\d+(-\d+)?|damaged(-\d+)?|repaired)$`)
-	bodyName    = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	logName     = regexp.MustCompile(`^(job_[0-9A-Z]+)\.log$`)
+	journalName = pattern.New(`^(session|delegates)\.jsonl$`)
+	keptName    = pattern.New(`^(session|delegates)\.jsonl\.(torn-\d+(-\d+)?|damaged(-\d+)?|repaired)$`)
+	bodyName    = pattern.New(`^[0-9a-f]{64}$`)
+	logName     = pattern.New(`^(job_[0-9A-Z]+)\.log$`)
 )
 
 // session collects the files of one session.
@@ -249,13 +249,13 @@ func (p *packer) session(s id.Session) error {
 	for _, e := range entries {
 		from := filepath.Join(dir, e.Name())
 		switch name := e.Name(); {
-		case journalName.MatchString(name), keptName.MatchString(name), name == "meta.json":
+		case journalName().MatchString(name), keptName().MatchString(name), name == "meta.json":
 			err = p.file(from, to+"/"+name)
 		case name == "jobs":
 			err = p.folder(from, to+"/"+name, p.logFile)
 		case name == "files":
 			err = p.folder(from, to+"/"+name, func(from, to string) error {
-				if !bodyName.MatchString(filepath.Base(from)) || len(p.Secrets) > 0 { // then those that the copies name
+				if !bodyName().MatchString(filepath.Base(from)) || len(p.Secrets) > 0 { // then those that the copies name
 					return nil
 				}
 				return p.file(from, to)
@@ -282,7 +282,7 @@ func (p *packer) file(from, to string) error {
 	switch {
 	case name == "meta.json" && (p.Held || len(p.Secrets) > 0): // it is made again from the journals
 		return nil
-	case journalName.MatchString(name):
+	case journalName().MatchString(name):
 		size, err := p.upTo(from)
 		if err != nil {
 			return err
@@ -290,7 +290,7 @@ func (p *packer) file(from, to string) error {
 		p.items = append(p.items, item{name: to, from: from, size: size})
 		return nil
 	}
-	p.items = append(p.items, item{name: to, from: from, size: -1, raw: keptName.MatchString(name)})
+	p.items = append(p.items, item{name: to, from: from, size: -1, raw: keptName().MatchString(name)})
 	return nil
 }
 
@@ -316,7 +316,7 @@ func (p *packer) folder(from, to string, each func(from, to string) error) error
 // logFile takes the output of a job. One that begins behind 0 is packed as the
 // part that is kept, with a link to it under its own name, as package joblog reads it.
 func (p *packer) logFile(from, to string) error {
-	m := logName.FindStringSubmatch(filepath.Base(from))
+	m := logName().FindStringSubmatch(filepath.Base(from))
 	if m == nil {
 		return nil
 	}

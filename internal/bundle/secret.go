@@ -5,11 +5,12 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"evener/internal/pattern"
 )
 
 const (
@@ -76,7 +77,7 @@ func spellings(value string) []string {
 	query := url.QueryEscape(value)
 	percent := strings.ReplaceAll(query, "+", "%20")
 	for _, v := range []string{query, percent, strings.ReplaceAll(percent, "%2F", "/"), url.PathEscape(value)} {
-		for _, v := range []string{v, escape.ReplaceAllStringFunc(v, strings.ToLower)} {
+		for _, v := range []string{v, escape().ReplaceAllStringFunc(v, strings.ToLower)} {
 			add(v)
 			add(strings.ReplaceAll(v, "%", "%25"))
 		}
@@ -90,7 +91,7 @@ func spellings(value string) []string {
 	return all
 }
 
-var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
+var escape = pattern.New(`%[0-9A-F]{2}`)
 
 // inner is the base64 of a value behind so many bytes, without the characters in which
 // its neighbours have a part.

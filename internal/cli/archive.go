@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"evener/internal/about"
 	"evener/internal/config"
 	"evener/internal/fault"
 	"evener/internal/id"
@@ -62,7 +63,7 @@ func runArchive(e *env, args []string) int {
 // archive goes the way of a resume: what a lost process left is settled, then
 // the decision is made, written and acted on.
 func (e *env) archive(home store.Home, cfg config.Config, s id.Session, undo bool) error {
-	t, err := store.Resume(home, s, version, proc.BootID())
+	t, err := store.Resume(home, s, about.Version, proc.BootID())
 	switch {
 	case errors.Is(err, store.ErrNotRoot):
 		return notRoot(s, home.RootOf(s))

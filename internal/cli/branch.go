@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"evener/internal/about"
 	"evener/internal/id"
 	"evener/internal/proc"
 	"evener/internal/session"
@@ -108,7 +109,7 @@ func (e *env) branch(home store.Home, c store.Copy, label string) (done branched
 	boot := proc.BootID()
 	var parent *store.Tree
 	if label != "" {
-		if parent, err = store.Resume(home, home.RootOf(c.From), version, boot); err != nil {
+		if parent, err = store.Resume(home, home.RootOf(c.From), about.Version, boot); err != nil {
 			return done, labelled(err)
 		}
 		r := &runner{env: e, options: &runOptions{}, tree: parent}
@@ -116,7 +117,7 @@ func (e *env) branch(home store.Home, c store.Copy, label string) (done branched
 		defer func() { err = errors.Join(err, parent.Close()) }()
 	}
 	s := id.MintSession(time.Now(), entropy())
-	t, copied, err := store.Fork(home, session.Created{Session: s, Root: s, Dir: e.dir}, c, version, boot)
+	t, copied, err := store.Fork(home, session.Created{Session: s, Root: s, Dir: e.dir}, c, about.Version, boot)
 	if err != nil {
 		return done, err
 	}

@@ -7,11 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
+	"evener/internal/about"
 	"evener/internal/bundle"
+	"evener/internal/pattern"
 	"evener/internal/proc"
 	"evener/internal/text"
 )
@@ -36,7 +37,7 @@ var bundleCommand = command{
 
 func init() { bundleCommand.run = runBundle }
 
-var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableForm = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func runBundle(e *env, args []string) int {
 	flags := e.flags(bundleCommand)
@@ -45,7 +46,7 @@ func runBundle(e *env, args []string) int {
 	noOutput := flags.Bool("no-output", false, "leave the output of jobs out")
 	var names []string
 	flags.Func("secret", "take the value of the environment variable `NAME` out; may be repeated", func(name string) error {
-		if !variableForm.MatchString(name) {
+		if !variableForm().MatchString(name) {
 			return errors.New("want the name of an environment variable")
 		}
 		names = append(names, name)
@@ -81,7 +82,7 @@ func runBundle(e *env, args []string) int {
 	if err != nil {
 		return e.failState(err)
 	}
-	r, err := writeBundle(*to, bundle.Options{Home: home, Root: root, Held: held, NoOutput: *noOutput, Secrets: secrets, Version: version})
+	r, err := writeBundle(*to, bundle.Options{Home: home, Root: root, Held: held, NoOutput: *noOutput, Secrets: secrets, Version: about.Version})
 	if err != nil {
 		return e.failWhole("bundle", err)
 	}

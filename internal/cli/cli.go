@@ -12,16 +12,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"evener/internal/config"
+	"evener/internal/pattern"
 	"evener/internal/store"
 	"evener/internal/text"
 )
-
-// version is the program's; the build sets it.
-var version = "devel"
 
 // Exit statuses.
 const (
@@ -69,7 +66,16 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 		fmt.Fprintf(errs, "evener: the working directory is not usable: %v\n", err)
 		return exitUsage
 	}
-	e := &env{in: in, out: out, err: errs, getenv: os.Getenv, environ: os.Environ(), dir: dir}
+	told := &output{Writer: out}
+	e := &env{in: in, out: told, err: errs, getenv: os.Getenv, environ: os.Environ(), dir: dir}
+	status := e.command(args)
+	if status == exitOK && told.err != nil {
+		return e.fail(exitState, "", "%v", told.err)
+	}
+	return status
+}
+
+func (e *env) command(args []string) int {
 	if len(args) > 0 {
 		for _, c := range commands() {
 			if c.name == args[0] {
@@ -144,18 +150,18 @@ func (e *env) parse(c command, fs *flag.FlagSet, args []string) (rest []string, 
 }
 
 var (
-	flagUnknown = regexp.MustCompile(`^(flag provided but not defined|flag needs an argument): (-.+)$`)
-	flagValue   = regexp.MustCompile(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?(-[^:]+): (.*)$`)
+	flagUnknown = pattern.New(`^(flag provided but not defined|flag needs an argument): (-.+)$`)
+	flagValue   = pattern.New(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?(-[^:]+): (.*)$`)
 )
 
 // flagError is an error of the flag package with names as the help writes them
 // and a value said once.
 func flagError(err error) string {
 	msg := err.Error()
-	if m := flagUnknown.FindStringSubmatch(msg); m != nil {
+	if m := flagUnknown().FindStringSubmatch(msg); m != nil {
 		return m[1] + ": " + dashed(m[2])
 	}
-	m := flagValue.FindStringSubmatch(msg)
+	m := flagValue().FindStringSubmatch(msg)
 	switch {
 	case m == nil:
 		return msg
@@ -167,7 +173,7 @@ func flagError(err error) string {
 
 // nearFlag is a hint for a flag that is not there and looks like one that is.
 func nearFlag(fs *flag.FlagSet, err error) string {
-	m := flagUnknown.FindStringSubmatch(err.Error())
+	m := flagUnknown().FindStringSubmatch(err.Error())
 	if m == nil || fs.Lookup(strings.TrimLeft(m[2], "-")) != nil {
 		return ""
 	}

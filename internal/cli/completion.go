@@ -4,9 +4,9 @@ import (
 	"embed"
 	"flag"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"evener/internal/pattern"
 	"evener/internal/text"
 )
 
@@ -47,7 +47,7 @@ func runCompletion(e *env, args []string) int {
 		return e.fail(exitUsage, "", "no completion for %q; there is one for bash, zsh and fish", rest[0])
 	}
 	if _, err := e.out.Write(script); err != nil {
-		return e.fail(exitState, "", "write: %v", err)
+		return e.fail(exitState, "", "%v", err)
 	}
 	return exitOK
 }
@@ -136,14 +136,14 @@ func isBool(f *flag.Flag) bool {
 func fitting(all []candidate, typed string) []candidate {
 	var out []candidate
 	for _, c := range all {
-		if strings.HasPrefix(c.word, typed) && harmless.MatchString(c.word) {
+		if strings.HasPrefix(c.word, typed) && harmless().MatchString(c.word) {
 			out = append(out, candidate{c.word, text.Preview(c.about, 60)})
 		}
 	}
 	return out
 }
 
-var harmless = regexp.MustCompile(`^[A-Za-z0-9._/:@+,=-]+$`)
+var harmless = pattern.New(`^[A-Za-z0-9._/:@+,=-]+$`)
 
 func commandWords() []candidate {
 	var out []candidate

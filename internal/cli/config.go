@@ -28,7 +28,7 @@ func runConfig(e *env, args []string) int {
 		return e.failLoad(err)
 	}
 	if err := c.Print(e.out, *asJSON); err != nil {
-		return e.fail(exitState, "", "write: %v", err)
+		return e.fail(exitState, "", "%v", err)
 	}
 	return exitOK
 }

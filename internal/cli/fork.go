@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"evener/internal/about"
 	"evener/internal/id"
 	"evener/internal/session"
 	"evener/internal/store"
@@ -12,7 +13,7 @@ import (
 // fork begins a new session with the conversation of another, which is only read.
 func (e *env) fork(o *runOptions, home store.Home, from id.Session, boot string) (*store.Tree, error) {
 	s := id.MintSession(time.Now(), entropy())
-	t, c, err := store.Fork(home, session.Created{Session: s, Root: s, Dir: e.dir}, store.Copy{From: from, How: session.ResumeWith, Step: 1}, version, boot)
+	t, c, err := store.Fork(home, session.Created{Session: s, Root: s, Dir: e.dir}, store.Copy{From: from, How: session.ResumeWith, Step: 1}, about.Version, boot)
 	if err != nil {
 		return nil, err
 	}

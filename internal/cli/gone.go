@@ -14,8 +14,8 @@ import (
 // writes seldom would learn of it late. stop must be called.
 func untilGone(parent context.Context, out io.Writer) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
-	f, ok := out.(*os.File)
-	if !ok {
+	f := fileOf(out)
+	if f == nil {
 		return ctx, cancel
 	}
 	woken, wake, err := os.Pipe()

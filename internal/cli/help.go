@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"strings"
+
+	"evener/internal/about"
 )
 
 var helpCommand = command{
@@ -110,7 +112,7 @@ func runVersion(e *env, args []string) int {
 	case len(rest) > 0:
 		return e.fail(exitUsage, "", "version takes no arguments")
 	}
-	fmt.Fprintf(e.out, "evener %s\n", version)
+	fmt.Fprint(e.out, about.Line())
 	return exitOK
 }
 

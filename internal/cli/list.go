@@ -274,6 +274,6 @@ func writeJSON(e *env, v any) {
 	enc := json.NewEncoder(e.out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		e.fail(exitState, "", "write: %v", err)
+		e.fail(exitState, "", "%v", err)
 	}
 }

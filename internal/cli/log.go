@@ -73,7 +73,7 @@ func (e *env) writeLog(home store.Home, target id.Session, lines iter.Seq2[store
 			continue
 		}
 		if _, err := e.out.Write(logLine(home, target, line)); err != nil {
-			return e.fail(exitState, "", "write: %v", err)
+			return e.fail(exitState, "", "%v", err)
 		}
 	}
 	return exitOK

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"evener/internal/about"
 )
 
 // printMan writes the manual page evener(1), in the man macros, from the table that
 // serves the commands. It has no date: the same program writes the same page.
 func printMan(w io.Writer, all []topic) {
 	p := page{w}
-	p.line(`.TH EVENER 1 "" "evener %s" "User Commands"`, roff(version))
+	p.line(`.TH EVENER 1 "" "evener %s" "User Commands"`, roff(about.Version))
 	p.section("NAME")
 	p.line(`evener \- runs coding\-agent sessions whose background jobs can be trusted`)
 	p.section("SYNOPSIS")

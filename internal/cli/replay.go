@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"evener/internal/about"
 	"evener/internal/audit"
 	"evener/internal/schema"
 	"evener/internal/tool"
@@ -69,13 +70,13 @@ func runReplay(e *env, args []string) int {
 	}
 	if *asJSON {
 		if err := json.NewEncoder(e.out).Encode(r); err != nil {
-			return e.fail(exitState, "", "write: %v", err)
+			return e.fail(exitState, "", "%v", err)
 		}
 		return status
 	}
 	for _, v := range r.Versions {
-		if v != version {
-			fmt.Fprintf(e.out, "written by version %s, replayed by the rules of %s\n", v, version)
+		if v != about.Version {
+			fmt.Fprintf(e.out, "written by version %s, replayed by the rules of %s\n", v, about.Version)
 		}
 	}
 	if r.Repaired {

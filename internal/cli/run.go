@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"evener/internal/about"
 	"evener/internal/config"
 	"evener/internal/fault"
 	"evener/internal/id"
@@ -140,9 +141,9 @@ func (e *env) runSession(o *runOptions, cfg config.Config, prompt string) int {
 	case o.resumeWith != "":
 		t, err = e.fork(o, home, target, boot)
 	case target != "":
-		t, err = store.Resume(home, target, version, boot)
+		t, err = store.Resume(home, target, about.Version, boot)
 	default:
-		t, err = store.Create(home, id.MintSession(time.Now(), entropy()), version, boot)
+		t, err = store.Create(home, id.MintSession(time.Now(), entropy()), about.Version, boot)
 	}
 	if err != nil {
 		return e.failState(err)

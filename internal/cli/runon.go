@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"evener/internal/about"
 	"evener/internal/config"
 	"evener/internal/id"
 	"evener/internal/proc"
@@ -54,7 +55,7 @@ func (e *env) runOn(o *runOptions, from int64, args []string) int {
 	defer m.close()
 	n := id.MintSession(time.Now(), entropy())
 	c := store.Copy{From: s, How: session.RunOn, Cut: store.WholeRounds, Step: 1, At: from, Settings: true, Dir: e.runOnDir(past.Dir)}
-	t, copied, err := store.Fork(home, session.Created{Session: n, Root: n, Dir: e.dir}, c, version, proc.BootID())
+	t, copied, err := store.Fork(home, session.Created{Session: n, Root: n, Dir: e.dir}, c, about.Version, proc.BootID())
 	if err != nil {
 		return e.failState(err)
 	}

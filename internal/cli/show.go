@@ -155,7 +155,7 @@ func (e *env) printView(view []byte) int {
 		fmt.Fprintf(&b, "%d%s%s\n", l.Offset, mark, l.Text)
 	}
 	if _, err := b.WriteTo(e.out); err != nil {
-		return e.fail(exitNoReport, "", "write: %v", err)
+		return e.fail(exitNoReport, "", "%v", err)
 	}
 	if v.Next != nil {
 		fmt.Fprintf(e.err, "evener: more behind this: --offset %d\n", *v.Next)

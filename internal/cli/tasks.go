@@ -30,7 +30,7 @@ func runTasks(e *env, args []string) int {
 			continue
 		}
 		if _, err := fmt.Fprintln(e.out, task.Line(x)); err != nil {
-			return e.fail(exitState, "", "write: %v", err)
+			return e.fail(exitState, "", "%v", err)
 		}
 	}
 	return exitOK

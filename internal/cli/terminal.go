@@ -16,8 +16,32 @@ func isTerminal(f *os.File) bool {
 }
 
 func isTerminalWriter(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && isTerminal(f)
+	f := fileOf(w)
+	return f != nil && isTerminal(f)
+}
+
+// output is standard output. It remembers the first write that failed, so that
+// no command can succeed whose words were lost.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// fileOf is the file that w writes to; nil if it is none.
+func fileOf(w io.Writer) *os.File {
+	if o, ok := w.(*output); ok {
+		w = o.Writer
+	}
+	f, _ := w.(*os.File)
+	return f
 }
 
 // columns is how wide the terminal is now; one that does not say has 80.

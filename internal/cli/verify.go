@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"evener/internal/audit"
 	"evener/internal/id"
+	"evener/internal/pattern"
 	"evener/internal/store"
 )
 
@@ -28,7 +28,7 @@ var verifyCommand = command{
 
 func init() { verifyCommand.run = runVerify }
 
-var hashForm = regexp.MustCompile(`^[0-9A-Fa-f]{64}$`)
+var hashForm = pattern.New(`^[0-9A-Fa-f]{64}$`)
 
 func runVerify(e *env, args []string) int {
 	fs := e.flags(verifyCommand)
@@ -39,7 +39,7 @@ func runVerify(e *env, args []string) int {
 	if !ok {
 		return status
 	}
-	if *expect != "" && !hashForm.MatchString(*expect) {
+	if *expect != "" && !hashForm().MatchString(*expect) {
 		return e.fail(exitUsage, "", "verify: --expect takes a SHA-256 in hex, 64 digits; got %q", *expect)
 	}
 	home, _, err := e.home(set)
@@ -66,7 +66,7 @@ func runVerify(e *env, args []string) int {
 	}
 	if *asJSON {
 		if err := json.NewEncoder(e.out).Encode(v); err != nil {
-			return e.fail(exitState, "", "write: %v", err)
+			return e.fail(exitState, "", "%v", err)
 		}
 		return status
 	}

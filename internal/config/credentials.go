@@ -3,12 +3,13 @@ package config
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"evener/internal/pattern"
 )
 
-var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var reference = pattern.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // Provider is the provider of that name: openai by the keys at the top, or a named one.
 func (c Config) Provider(name string) (Provider, bool) {
@@ -36,7 +37,7 @@ func (c Config) Credentials(name string, getenv func(string) string) (apiKey str
 	}
 	headers = map[string]string{}
 	for _, h := range slices.Sorted(maps.Keys(p.Headers)) {
-		value := reference.ReplaceAllStringFunc(p.Headers[h], func(at string) string {
+		value := reference().ReplaceAllStringFunc(p.Headers[h], func(at string) string {
 			v := getenv(at[2 : len(at)-1])
 			if v == "" {
 				err = c.Unset(path+".headers", at[2:len(at)-1])
@@ -68,7 +69,7 @@ func (c Config) KeyVariables() []string {
 			all = append(all, p.APIKeyEnv)
 		}
 		for _, v := range p.Headers {
-			for _, m := range reference.FindAllStringSubmatch(v, -1) {
+			for _, m := range reference().FindAllStringSubmatch(v, -1) {
 				all = append(all, m[1])
 			}
 		}

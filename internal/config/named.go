@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"evener/internal/pattern"
 )
 
 // Provider is a model server with a name of its own: --model NAME/model.
@@ -212,13 +213,13 @@ func (c *Config) rows() []key {
 }
 
 var (
-	plain        = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	fieldName    = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+	plain        = pattern.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+	variableName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	fieldName    = pattern.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 )
 
 func plainName(s string) string {
-	if !plain.MatchString(s) {
+	if !plain().MatchString(s) {
 		return "a name has letters, digits, _ and -, 64 at most"
 	}
 	return ""
@@ -236,7 +237,7 @@ func providerName(s string) string {
 
 // variable does not repeat a wrong value: it may be the key itself.
 func variable(s string) string {
-	if !variableName.MatchString(s) {
+	if !variableName().MatchString(s) {
 		return "want the name of an environment variable"
 	}
 	return ""
@@ -264,13 +265,13 @@ func program(list []string) string {
 // header judges a header; nothing of a value is repeated.
 func header(name, value string) string {
 	switch {
-	case !fieldName.MatchString(name):
+	case !fieldName().MatchString(name):
 		return fmt.Sprintf("%q is no name of a header", short(name))
 	case slices.Contains([]string{"host", "content-length", "transfer-encoding", "connection"}, strings.ToLower(name)):
 		return name + " cannot be set"
 	case strings.ContainsFunc(value, control):
 		return name + ": the value holds a line break or another control character"
-	case strings.Contains(reference.ReplaceAllString(value, ""), "${"):
+	case strings.Contains(reference().ReplaceAllString(value, ""), "${"):
 		return name + ": after ${ must come the name of a variable and }"
 	}
 	return ""

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"evener/internal/pattern"
 )
 
 // Kind sorts failures by what a caller can do about them. Its values may be recorded.
@@ -56,14 +57,14 @@ type answer struct {
 }
 
 // overflowText recognises an overflow where no field tells it.
-var overflowText = regexp.MustCompile(`(?i)exceed_context_size_error|exceeds the available context|maximum context length|` +
+var overflowText = pattern.New(`(?i)exceed_context_size_error|exceeds the available context|maximum context length|` +
 	`context length exceeded|context_length_exceeded|longer than the maximum model length|exceeds the maximum allowed length|greater than max_seq_len|input length exceeds|prompt is too long|longer than the context length|` +
 	`context size has been exceeded|greater than the context length|context the overflows|context window exceed`)
 
-var contextSize = regexp.MustCompile(`(?i)(?:maximum context length is|maximum model length of|maximum allowed length \(|max_seq_len|available context size \(|context length of only) ?(\d+)`)
+var contextSize = pattern.New(`(?i)(?:maximum context length is|maximum model length of|maximum allowed length \(|max_seq_len|available context size \(|context length of only) ?(\d+)`)
 
 // lasting are error types that a retry will not change, sent inside a stream where no status tells it.
-var lasting = regexp.MustCompile(`(?i)invalid_request|bad_?request|authentication|permission|invalid_api_key|not_found|insufficient_quota`)
+var lasting = pattern.New(`(?i)invalid_request|bad_?request|authentication|permission|invalid_api_key|not_found|insufficient_quota`)
 
 // parseAnswer reads the forms that servers use: {"error":{…}}, {"error":"…"},
 // {"detail":…}, a flat {"message":…}, a list of one of these, HTML, plain text.
@@ -107,7 +108,7 @@ func parseAnswer(body []byte) answer {
 
 // measured fills in the context size from the text where no field gave it.
 func (a answer) measured() answer {
-	if m := contextSize.FindStringSubmatch(a.text); a.limit == 0 && m != nil {
+	if m := contextSize().FindStringSubmatch(a.text); a.limit == 0 && m != nil {
 		a.limit, _ = strconv.ParseInt(m[1], 10, 64)
 	}
 	return a
@@ -120,7 +121,7 @@ func (a answer) overflows(status int) bool {
 	case 413:
 		return true
 	}
-	return a.limit > 0 && a.needed > a.limit || overflowText.MatchString(a.code+" "+a.text)
+	return a.limit > 0 && a.needed > a.limit || overflowText().MatchString(a.code+" "+a.text)
 }
 
 // kindOf sorts an HTTP status.
@@ -159,8 +160,8 @@ func number(raw json.RawMessage) int64 {
 func isNull(raw []byte) bool { return string(raw) == "null" }
 
 var (
-	htmlTitle = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
-	htmlTag   = regexp.MustCompile(`(?s)<[^>]*>`)
+	htmlTitle = pattern.New(`(?is)<title[^>]*>(.*?)</title>`)
+	htmlTag   = pattern.New(`(?s)<[^>]*>`)
 )
 
 // plainText is a body that is no JSON: of HTML its title, or what stands between the tags.
@@ -168,10 +169,10 @@ func plainText(s string) string {
 	if !strings.HasPrefix(s, "<") {
 		return s
 	}
-	if m := htmlTitle.FindStringSubmatch(s); m != nil && strings.TrimSpace(m[1]) != "" {
+	if m := htmlTitle().FindStringSubmatch(s); m != nil && strings.TrimSpace(m[1]) != "" {
 		return m[1]
 	}
-	return htmlTag.ReplaceAllString(s, " ")
+	return htmlTag().ReplaceAllString(s, " ")
 }
 
 const lineMax = 400

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"evener/internal/pattern"
 )
 
 // Each way in which a server says no: what kind of failure it is, whether it
@@ -44,8 +46,8 @@ func (c Config) keyKey() string {
 
 // refusal is one way to say no, known by its words. None of them passes by itself.
 type refusal struct {
-	text *regexp.Regexp // in the error's type, code and message
-	only []int          // the statuses that it comes with; nil for any
+	text func() *regexp.Regexp // in the error's type, code and message
+	only []int                 // the statuses that it comes with; nil for any
 	kind Kind
 	hint func(caller) string
 }
@@ -55,30 +57,30 @@ func advice(hint string) func(caller) string { return func(caller) string { retu
 
 // refusals are tried in order, before anything is concluded from the status.
 var refusals = []refusal{
-	{regexp.MustCompile(`(?i)HTTP request to an HTTPS server|plain HTTP request was sent to HTTPS port`), nil, Protocol,
+	{pattern.New(`(?i)HTTP request to an HTTPS server|plain HTTP request was sent to HTTPS port`), nil, Protocol,
 		func(m caller) string { return "write https:// in " + m.c.addressKey() }},
-	{regexp.MustCompile(`(?i)max_(completion_)?tokens'?\)? is too (large|big)|max_(completion_)?tokens must be`), nil, BadRequest,
+	{pattern.New(`(?i)max_(completion_)?tokens'?\)? is too (large|big)|max_(completion_)?tokens must be`), nil, BadRequest,
 		func(m caller) string { return "lower " + m.c.key("max_tokens") }},
 
-	{regexp.MustCompile(`requires --jinja|(?i)unsupported param: tools`), nil, BadRequest,
+	{pattern.New(`requires --jinja|(?i)unsupported param: tools`), nil, BadRequest,
 		advice("start llama-server with --jinja, and a model whose template has tools")},
-	{regexp.MustCompile(`--enable-auto-tool-choice|--tool-call-parser`), nil, BadRequest,
+	{pattern.New(`--enable-auto-tool-choice|--tool-call-parser`), nil, BadRequest,
 		advice("start vLLM with --enable-auto-tool-choice and the --tool-call-parser of the model")},
-	{regexp.MustCompile(`(?i)does(n't| not) support (tools?|function)|(tools?|tool use|function calling) (is|are) not supported|no endpoints found that support tool use`), nil, BadRequest,
+	{pattern.New(`(?i)does(n't| not) support (tools?|function)|(tools?|tool use|function calling) (is|are) not supported|no endpoints found that support tool use`), nil, BadRequest,
 		advice("choose a model with tools (Ollama: ollama show NAME lists its capabilities)")},
-	{regexp.MustCompile(`(?i)does not support (thinking|reasoning)|invalid (reasoning|think) value`), nil, BadRequest,
+	{pattern.New(`(?i)does not support (thinking|reasoning)|invalid (reasoning|think) value`), nil, BadRequest,
 		func(m caller) string { return "take " + m.c.key("reasoning_effort") + " out of the configuration" }},
 
-	{regexp.MustCompile(`(?i)jinja|chat[ _]?template|raise_exception|roles must alternate|template: :\d+|TemplateError|error rendering prompt`), nil, BadRequest,
+	{pattern.New(`(?i)jinja|chat[ _]?template|raise_exception|roles must alternate|template: :\d+|TemplateError|error rendering prompt`), nil, BadRequest,
 		advice("the model's chat template does not take this conversation: give the server another one (llama.cpp, vLLM: a template file) or choose another model")},
 
-	{regexp.MustCompile(`(?i)model_not_found|invalid model (identifier|name)|model not exist|no models? (is )?(loaded|found)|try pulling|` +
+	{pattern.New(`(?i)model_not_found|invalid model (identifier|name)|model not exist|no models? (is )?(loaded|found)|try pulling|` +
 		"model [`'\"]?[^ ]+[`'\"]? (was )?(not found|does not exist|is not available|is not found)"), []int{0, 400, 404, 422, 500}, BadRequest, caller.unknownModel},
-	{regexp.MustCompile(`(?i)requires more system memory|out of memory|insufficient (system )?(memory|resources)|failed to load model|unable to load model`), nil, Unavailable,
+	{pattern.New(`(?i)requires more system memory|out of memory|insufficient (system )?(memory|resources)|failed to load model|unable to load model`), nil, Unavailable,
 		advice("the server cannot load the model: choose a smaller one, or free memory there")},
 
-	{regexp.MustCompile(`(?i)unexpected endpoint or method|404 page not found|^not_found_error 404 file not found`), nil, BadRequest, caller.wrongPath},
-	{regexp.MustCompile(`(?i)does not support (chat )?completions|without .?--embeddings?`), nil, BadRequest,
+	{pattern.New(`(?i)unexpected endpoint or method|404 page not found|^not_found_error 404 file not found`), nil, BadRequest, caller.wrongPath},
+	{pattern.New(`(?i)does not support (chat )?completions|without .?--embeddings?`), nil, BadRequest,
 		advice("the server serves no chat completions with this model: start it with another one")},
 }
 
@@ -101,7 +103,7 @@ func (m caller) wrongPath() string {
 }
 
 // loadingText recognises a server whose model is not ready yet.
-var loadingText = regexp.MustCompile(`(?i)\bloading\b`)
+var loadingText = pattern.New(`(?i)\bloading\b`)
 
 // failed classifies an error that the server sent, as an answer or (status
 // 200) inside a stream.
@@ -127,17 +129,17 @@ func (m caller) failed(protocol string, status int, h http.Header, a answer) *fa
 	}
 	kind, again := kindOf(effective), retryable(effective)
 	if effective == 0 { // in a stream, without a status: mostly a parser or a worker that fell over
-		kind, again = Broken, !lasting.MatchString(a.code)
+		kind, again = Broken, !lasting().MatchString(a.code)
 		if !again {
 			kind = BadRequest
 		}
 	}
-	if h.Get("X-Should-Retry") == "false" || a.code != "" && quota.MatchString(a.code) {
+	if h.Get("X-Should-Retry") == "false" || a.code != "" && quota().MatchString(a.code) {
 		again = false
 	}
 	f := &failure{err: m.scrub.faultf(kind, status, "%s: %s, %s: %s", m.where, label, kind.words(), text), again: again}
 	f.after = askedWait(h, time.Now())
-	f.loading = effective == http.StatusServiceUnavailable && loadingText.MatchString(a.text)
+	f.loading = effective == http.StatusServiceUnavailable && loadingText().MatchString(a.text)
 	f.err.Hint = m.hintFor(effective)
 	if f.loading {
 		f.err.Hint = "the server still loads its model"
@@ -153,7 +155,7 @@ func (a answer) known(status int) *refusal {
 	}
 	words := a.code + " " + a.text
 	for i := range refusals {
-		if r := &refusals[i]; (r.only == nil || slices.Contains(r.only, status)) && r.text.MatchString(words) {
+		if r := &refusals[i]; (r.only == nil || slices.Contains(r.only, status)) && r.text().MatchString(words) {
 			return r
 		}
 	}
@@ -161,7 +163,7 @@ func (a answer) known(status int) *refusal {
 }
 
 // quota is a rate limit that waiting does not lift.
-var quota = regexp.MustCompile(`insufficient_quota`)
+var quota = pattern.New(`insufficient_quota`)
 
 func (m caller) hintFor(status int) string {
 	switch {
@@ -180,13 +182,13 @@ func (m caller) hintFor(status int) string {
 
 // enlarge says how to give each server a larger context, by its own words for a small one.
 var enlarge = []struct {
-	text *regexp.Regexp
+	text func() *regexp.Regexp
 	how  string
 }{
-	{regexp.MustCompile(`(?i)exceed_context_size_error|available context size|context size has been exceeded`), "start llama-server with a larger -c"},
-	{regexp.MustCompile(`(?i)input length exceeds|context length currently available`), "raise OLLAMA_CONTEXT_LENGTH of the server"},
-	{regexp.MustCompile(`(?i)context the overflows|tokens to keep from the initial prompt`), "load the model with a larger context length"},
-	{regexp.MustCompile(`(?i)maximum context length|maximum model length`), "raise what the server takes (vLLM: --max-model-len)"},
+	{pattern.New(`(?i)exceed_context_size_error|available context size|context size has been exceeded`), "start llama-server with a larger -c"},
+	{pattern.New(`(?i)input length exceeds|context length currently available`), "raise OLLAMA_CONTEXT_LENGTH of the server"},
+	{pattern.New(`(?i)context the overflows|tokens to keep from the initial prompt`), "load the model with a larger context length"},
+	{pattern.New(`(?i)maximum context length|maximum model length`), "raise what the server takes (vLLM: --max-model-len)"},
 }
 
 func (m caller) overflowHint(status int, a answer) string {
@@ -198,11 +200,11 @@ func (m caller) overflowHint(status int, a answer) string {
 	switch {
 	case m.c.Exec != nil:
 		how = "give the model a larger context"
-	case status == http.StatusRequestEntityTooLarge && !overflowText.MatchString(a.code+" "+a.text):
+	case status == http.StatusRequestEntityTooLarge && !overflowText().MatchString(a.code+" "+a.text):
 		how = "raise the largest body that the server, or a proxy before it, takes"
 	}
 	for _, e := range enlarge {
-		if e.text.MatchString(a.code + " " + a.text) {
+		if e.text().MatchString(a.code + " " + a.text) {
 			how = e.how
 			break
 		}

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 
+	"evener/internal/pattern"
 	"evener/internal/transcript"
 )
 
@@ -173,9 +173,9 @@ type renaming struct {
 }
 
 var (
-	idForm = regexp.MustCompile(`\b(?:(?:job|watch)_[0-9A-HJKMNP-TV-Z]{32}|(?:dlg_)?[0-9A-HJKMNP-TV-Z]{26})\b`)
+	idForm = pattern.New(`\b(?:(?:job|watch)_[0-9A-HJKMNP-TV-Z]{32}|(?:dlg_)?[0-9A-HJKMNP-TV-Z]{26})\b`)
 	// When, by which process and by which model something was done is another each time.
-	passing = regexp.MustCompile(`"model":"[^"]*"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?|"(?:pid|[a-z_]*_ms)":\d+|\b\d+(?:\.\d+)? ?m?s\b`)
+	passing = pattern.New(`"model":"[^"]*"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?|"(?:pid|[a-z_]*_ms)":\d+|\b\d+(?:\.\d+)? ?m?s\b`)
 )
 
 func newRenaming(was, is string) *renaming {
@@ -189,7 +189,7 @@ func (n *renaming) learn(was, is round) {
 
 func (n *renaming) pair(was, is []transcript.Entry) {
 	for i := range min(len(was), len(is)) {
-		a, b := idForm.FindAllString(timeless(was[i].Text), -1), idForm.FindAllString(timeless(is[i].Text), -1)
+		a, b := idForm().FindAllString(timeless(was[i].Text), -1), idForm().FindAllString(timeless(is[i].Text), -1)
 		for k := range min(len(a), len(b)) {
 			if len(a[k]) != len(b[k]) { // of another kind: what follows is something else
 				break
@@ -203,7 +203,7 @@ func (n *renaming) pair(was, is []transcript.Entry) {
 
 // put writes the ids of this session in place of the recorded one's.
 func (n *renaming) put(s string) string {
-	return idForm.ReplaceAllStringFunc(s, func(x string) string { return cmp.Or(n.ids[x], x) })
+	return idForm().ReplaceAllStringFunc(s, func(x string) string { return cmp.Or(n.ids[x], x) })
 }
 
 // difference says what came before a reply otherwise than it was recorded; "" if
@@ -236,7 +236,7 @@ func (n *renaming) differs(was, is transcript.Entry) string {
 
 func (n *renaming) timeless(s string) string { return timeless(n.put(s)) }
 
-func timeless(s string) string { return passing.ReplaceAllString(s, "~") }
+func timeless(s string) string { return passing().ReplaceAllString(s, "~") }
 
 func joined(all []transcript.Entry) string {
 	var texts []string

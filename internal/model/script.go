@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"evener/internal/pattern"
 )
 
 // A scripted model. What it answers is a function of the script and of the
@@ -261,13 +263,13 @@ func (t *turn) build() (*builder, error) {
 	return b, nil
 }
 
-var place = regexp.MustCompile(`\$\{([A-Za-z0-9_]+)\}`)
+var place = pattern.New(`\$\{([A-Za-z0-9_]+)\}`)
 
 // fill puts captured values in for ${name}. A name that no pattern of the
 // conversation captures is left as it is: it is the shell's.
 func (t *turn) fill(s string, escape bool) (string, error) {
 	missing := ""
-	out := place.ReplaceAllStringFunc(s, func(at string) string {
+	out := place().ReplaceAllStringFunc(s, func(at string) string {
 		name := at[2 : len(at)-1]
 		if !t.conv.names[name] {
 			return at

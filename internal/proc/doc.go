@@ -10,8 +10,8 @@
 //	     … one Exited for each job that was not abandoned, through options.Post …
 //	h.Close(ctx)                 ends everything, joins everything
 //
-// main calls IsKeeper first and, if so, returns KeeperMain's result as the exit
-// status: the keeper is this binary started again.
+// The keeper is this binary started again: any program that imports the package
+// is one when it is started under the keeper's name (keeper.go, init).
 //
 // # The command
 //

@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"io"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -65,6 +66,57 @@ func receive(sock int) (head []byte, fds []int, err error) {
 		_, err = io.ReadFull(fdReader(sock), head[n:])
 	}
 	return head, fds, err
+}
+
+// socket is evener's end, whose reads and writes wait without holding a thread.
+// It is a file rather than a connection of package net, whose start would be the
+// larger part of a keeper's.
+type socket struct{ *os.File }
+
+func newSocket(fd int) (*socket, error) {
+	if err := unix.SetNonblock(fd, true); err != nil {
+		_ = unix.Close(fd)
+		return nil, os.NewSyscallError("setnonblock", err)
+	}
+	return &socket{os.NewFile(uintptr(fd), "keeper")}, nil
+}
+
+// sendRights sends bytes, and descriptors with the first of them.
+func (s *socket) sendRights(b []byte, fds []int) error {
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return err
+	}
+	n, failed := 0, error(nil)
+	err = raw.Write(func(fd uintptr) bool {
+		for {
+			n, failed = unix.SendmsgN(int(fd), b, unix.UnixRights(fds...), nil, 0)
+			if failed != unix.EINTR {
+				return failed != unix.EAGAIN
+			}
+		}
+	})
+	if err == nil {
+		err = failed
+	}
+	if err == nil && n < len(b) {
+		_, err = s.Write(b[n:])
+	}
+	return err
+}
+
+// endWriting lets the other end read its end.
+func (s *socket) endWriting() error {
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return err
+	}
+	failed := error(nil)
+	err = raw.Control(func(fd uintptr) { failed = unix.Shutdown(int(fd), unix.SHUT_WR) })
+	if err == nil {
+		err = failed
+	}
+	return err
 }
 
 func parseRights(oob []byte) ([]int, error) {

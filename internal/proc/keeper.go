@@ -19,21 +19,24 @@ const (
 	keeperSock = 3 // inherited socket to evener; a lock, if any, stands above it
 )
 
-// IsKeeper tells whether this process was started as a keeper (or as the short
-// step between evener and a detached command). main asks first.
-func IsKeeper() bool { return len(os.Args) > 0 && os.Args[0] == keeperName }
-
+// init is where a process that was started as a keeper (or as the short step
+// between evener and a detached command) lives and ends. It does not get as far
+// as main: packages are initialised in the order of their import paths, so
+// larger ones, which a keeper has no use for, would come after this one and cost
+// several times what the keeper's own start does.
 func init() {
-	if IsKeeper() {
-		// Children get a signal when the thread that started them ends. Only
-		// the main thread lives as long as the process, and only during
-		// initialisation is this goroutine sure to run on it.
-		runtime.LockOSThread()
+	if len(os.Args) == 0 || os.Args[0] != keeperName {
+		return
 	}
+	// Children get a signal when the thread that started them ends. Only the
+	// main thread lives as long as the process, and only during initialisation
+	// is this goroutine sure to run on it.
+	runtime.LockOSThread()
+	os.Exit(keeperMain())
 }
 
-// KeeperMain is the keeper's whole life; its result is the exit status.
-func KeeperMain() int {
+// keeperMain is the keeper's whole life; its result is the exit status.
+func keeperMain() int {
 	if len(os.Args) > 1 && os.Args[1] == detachArg {
 		return detachMain(os.Args[2:])
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"sync"
@@ -16,7 +15,7 @@ import (
 // link is the connection to one keeper.
 type link struct {
 	host *Host
-	conn *net.UnixConn
+	conn *socket
 	cmd  *exec.Cmd
 	ask  sync.Mutex    // one frame at a time
 	gone chan struct{} // closed when the keeper was reaped and its jobs were told
@@ -48,9 +47,9 @@ func (h *Host) launchKeeper() (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	sock, peer := os.NewFile(uintptr(ours), "keeper"), os.NewFile(uintptr(theirs), "evener")
-	defer func() { _ = sock.Close(); _ = peer.Close() }()
-	conn, err := net.FileConn(sock)
+	peer := os.NewFile(uintptr(theirs), "evener")
+	defer func() { _ = peer.Close() }()
+	conn, err := newSocket(ours)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func (h *Host) launchKeeper() (*link, error) {
 		_ = conn.Close()
 		return nil, err
 	}
-	return &link{host: h, conn: conn.(*net.UnixConn), cmd: cmd, gone: make(chan struct{})}, nil
+	return &link{host: h, conn: conn, cmd: cmd, gone: make(chan struct{})}, nil
 }
 
 // send asks the keeper. Its descriptors travel with the head of the frame.
@@ -82,7 +81,7 @@ func (l *link) send(p *packer, fds ...int) error {
 	l.ask.Lock()
 	defer l.ask.Unlock()
 	if len(fds) > 0 {
-		if _, _, err := l.conn.WriteMsgUnix(b[:frameHead], unix.UnixRights(fds...), nil); err != nil {
+		if err := l.conn.sendRights(b[:frameHead], fds); err != nil {
 			return err
 		}
 		b = b[frameHead:]
@@ -141,7 +140,7 @@ func (l *link) wake() {
 // end closes the keeper's socket, which ends everything below it, and waits.
 func (l *link) end(ctx context.Context) error {
 	l.wake()
-	_ = l.conn.CloseWrite() // fails only when the keeper is gone already
+	_ = l.conn.endWriting() // fails only when the keeper is gone already
 	select {
 	case <-l.gone:
 		return nil

@@ -6,9 +6,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if IsKeeper() {
-		os.Exit(KeeperMain())
-	}
 	if os.Getenv(helperVariable) != "" {
 		os.Exit(helper())
 	}

@@ -36,7 +36,7 @@ func translate(name string) []string {
 	if names, ok := claude[name]; ok {
 		return names
 	}
-	if !toolName.MatchString(name) {
+	if !toolName().MatchString(name) {
 		return nil
 	}
 	return []string{name}

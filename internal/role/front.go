@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
+	"evener/internal/pattern"
 	"evener/internal/text"
 )
 
@@ -110,13 +110,13 @@ func values(front []byte) ([]value, *fault) {
 	return all, nil
 }
 
-var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+var yamlError = pattern.New(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
 // ofYAML is an error of the YAML package. Where that names the beginning of
 // what it was reading, or a line too early, the entry that is wrong by itself
 // is the better place.
 func ofYAML(err error, front []byte) *fault {
-	m := yamlError.FindStringSubmatch(err.Error())
+	m := yamlError().FindStringSubmatch(err.Error())
 	if m == nil {
 		return at(1, "%s", text.Preview(err.Error(), 200))
 	}

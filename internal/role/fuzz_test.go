@@ -32,7 +32,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if !roleName.MatchString(r.Name) || strings.TrimSpace(r.Description) == "" || r.Model == "" || r.Color == "" {
+		if !roleName().MatchString(r.Name) || strings.TrimSpace(r.Description) == "" || r.Model == "" || r.Color == "" {
 			t.Fatalf("got %+v", r)
 		}
 		again, notes, bad := parse(file2(t, r))

@@ -1,18 +1,18 @@
 package role
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"evener/internal/pattern"
 	"evener/internal/text"
 )
 
 const maxName = 64
 
 var (
-	roleName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	toolName = regexp.MustCompile(`^[a-z][A-Za-z0-9_.-]*$`)
+	roleName = pattern.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	toolName = pattern.New(`^[a-z][A-Za-z0-9_.-]*$`)
 	colors   = []string{"blue", "cyan", "green", "orange", "pink", "purple", "red", "yellow"}
 )
 
@@ -77,7 +77,7 @@ func (p *parser) key(v value) (bad *fault) {
 	r := &p.role
 	switch v.key {
 	case "name":
-		if r.Name, bad = v.str(); bad == nil && (!roleName.MatchString(r.Name) || len(r.Name) > maxName) {
+		if r.Name, bad = v.str(); bad == nil && (!roleName().MatchString(r.Name) || len(r.Name) > maxName) {
 			bad = at(v.line, "name: got %s; want lower-case letters and digits, with single hyphens between, at most %d in all", shown(r.Name), maxName)
 		}
 	case "description":

@@ -1,11 +1,11 @@
 package term
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"evener/internal/pattern"
 	"evener/internal/text"
 )
 
@@ -59,7 +59,7 @@ func clean(s string) string {
 	}, text.Printable(s))
 }
 
-var identifier = regexp.MustCompile(`\b(?:[a-z]+_[0-7][0-9A-HJKMNP-TV-Z]{25,40}|[0-7][0-9A-HJKMNP-TV-Z]{25})\b`)
+var identifier = pattern.New(`\b(?:[a-z]+_[0-7][0-9A-HJKMNP-TV-Z]{25,40}|[0-7][0-9A-HJKMNP-TV-Z]{25})\b`)
 
 // Cut keeps of s what fits into width columns; more is set when that is less
 // than all, and then a column is left for the mark of it. An id is kept whole or
@@ -91,7 +91,7 @@ func beforeID(s string, i int) string {
 	for from > 0 && !utf8.RuneStart(s[from]) {
 		from--
 	}
-	for _, m := range identifier.FindAllStringIndex(s[from:min(len(s), i+64)], -1) {
+	for _, m := range identifier().FindAllStringIndex(s[from:min(len(s), i+64)], -1) {
 		if from+m[0] < i && i < from+m[1] {
 			return s[:from+m[0]]
 		}
@@ -134,7 +134,7 @@ func wrapLine(s string, width int) []string {
 
 // broken breaks a line that holds one word which is too long.
 func broken(line string, width int) []string {
-	if Width(line) <= width || identifier.MatchString(line) {
+	if Width(line) <= width || identifier().MatchString(line) {
 		return []string{line}
 	}
 	var out []string

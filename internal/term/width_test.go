@@ -116,7 +116,7 @@ func FuzzRender(f *testing.F) {
 				if strings.ContainsFunc(line, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) {
 					t.Errorf("%q has a control character", line)
 				}
-				if w := Width(line); w > max(width, len(indent)+2) && !identifier.MatchString(line) {
+				if w := Width(line); w > max(width, len(indent)+2) && !identifier().MatchString(line) {
 					t.Errorf("%q is %d wide, want %d", line, w, width)
 				}
 			}

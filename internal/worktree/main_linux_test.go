@@ -12,13 +12,6 @@ import (
 	"evener/internal/proc"
 )
 
-func TestMain(m *testing.M) {
-	if proc.IsKeeper() {
-		os.Exit(proc.KeeperMain())
-	}
-	os.Exit(m.Run())
-}
-
 // A rig is a repository with one commit, and what runs git in it.
 type rig struct {
 	t    *testing.T
