@@ -54,12 +54,13 @@ fuzz:
 		done || exit 1; \
 	done
 
-# What takes too long for every change: power cuts, hostile models, kills, large journals, fuzzing,
+# What takes too long for every change: power cuts, hostile models, stops, kills, large journals, fuzzing,
 # and the whole release twice. NIGHTFUZZ is for each fuzz target.
 NIGHTFUZZ ?= 30m
 nightly:
 	EVENER_CUTS=500 go test -timeout 6h -count 1 -run 'TestPowerCut' .
 	EVENER_SEEDS=200 go test -timeout 3h -count 1 -run 'TestHostileModel' .
+	EVENER_STOPPED=1m go test -timeout 1h -count 1 -run 'TestStopped' .
 	EVENER_TEST_LARGE=1 go test -timeout 1h -count 1 -run 'TestLarge' .
 	JOURNAL_KILL_FOR=30m go test -timeout 1h -count 1 -run 'TestKilledAgainAndAgain|TestFullTmpfs' ./journal
 	go test -timeout 3h -count 1 ./journal ./internal/tree -rapid.checks=100000

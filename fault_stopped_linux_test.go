@@ -48,7 +48,7 @@ func TestStopped(t *testing.T) {
 			before, _ := os.ReadFile(filepath.Join(x.dir, "alive"))
 			second := exec.Command("evener", "--model", "script/m.json", "--resume", x.session, "me too")
 			second.Dir, second.Env = x.dir, x.cmd.Env
-			if out, err := second.CombinedOutput(); second.ProcessState.ExitCode() != 3 {
+			if out, err := second.CombinedOutput(); second.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "is in use by process") {
 				t.Errorf("a second program: %v\n%s", err, out)
 			}
 			for _, pid := range pids {
