@@ -52,7 +52,8 @@ func foldingFile(h Home, path string, t *tree.State, s id.Session, visit Visit) 
 			return nil
 		}
 		events = events[:0]
-		for kind, data := range e.Events() {
+		for i := range e.Len() {
+			kind, data := e.Event(i)
 			ev, err := decode(h, cmp.Or(s, t.Root), kind, data)
 			if err == nil {
 				err = born.agrees(ev)

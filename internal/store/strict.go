@@ -311,7 +311,7 @@ func (r *reader) colon() error {
 	return nil
 }
 
-// str reads a string. One with escapes, or that is not UTF-8, is left to encoding/json.
+// str reads a string. One with \u escapes, or that is not UTF-8, is left to encoding/json.
 func (r *reader) str() (string, error) {
 	if !r.eat('"') {
 		return "", r.bad("a string")
@@ -322,8 +322,13 @@ func (r *reader) str() (string, error) {
 		case c == '"':
 			body := r.b[from:r.i]
 			r.i++
-			if plain || utf8.Valid(body) && bytes.IndexByte(body, '\\') < 0 {
+			if plain {
 				return string(body), nil
+			}
+			if utf8.Valid(body) {
+				if s, ok := unescape(body); ok {
+					return s, nil
+				}
 			}
 			var s string
 			err := json.Unmarshal(r.b[from-1:r.i], &s)
@@ -338,6 +343,29 @@ func (r *reader) str() (string, error) {
 		}
 	}
 	return "", io.ErrUnexpectedEOF
+}
+
+// unescape takes the escapes of one letter out. It reports false for any other.
+func unescape(b []byte) (string, bool) {
+	var out strings.Builder
+	out.Grow(len(b))
+	for {
+		i := bytes.IndexByte(b, '\\')
+		if i < 0 {
+			out.Write(b)
+			return out.String(), true
+		}
+		out.Write(b[:i])
+		if i+1 >= len(b) {
+			return "", false
+		}
+		letter := strings.IndexByte(`"\/bfnrt`, b[i+1])
+		if letter < 0 {
+			return "", false
+		}
+		out.WriteByte("\"\\/\b\f\n\r\t"[letter])
+		b = b[i+2:]
+	}
 }
 
 // number reads an integer as JSON writes it.
