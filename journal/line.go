@@ -34,7 +34,7 @@ func appendBody(b []byte, r *Record, at time.Time) []byte {
 	b = append(b, stepKey...)
 	b = strconv.AppendInt(b, r.Step, 10)
 	b = append(b, atKey...)
-	b = at.UTC().AppendFormat(b, timeLayout)
+	b = appendTime(b, at.UTC())
 	b = append(b, causeKey...)
 	b = append(b, r.Cause...)
 	b = append(b, eventsKey...)
@@ -49,6 +49,30 @@ func appendBody(b []byte, r *Record, at time.Time) []byte {
 		b = append(b, '}')
 	}
 	return append(b, ']')
+}
+
+// appendTime writes a time of the years 1 to 9999 as timeLayout does, without
+// reading the layout for each line.
+func appendTime(b []byte, at time.Time) []byte {
+	year, month, day := at.Date()
+	hour, minute, second := at.Clock()
+	b = appendDigits(b, year, 4, '-')
+	b = appendDigits(b, int(month), 2, '-')
+	b = appendDigits(b, day, 2, 'T')
+	b = appendDigits(b, hour, 2, ':')
+	b = appendDigits(b, minute, 2, ':')
+	b = appendDigits(b, second, 2, '.')
+	return appendDigits(b, at.Nanosecond()/1000, 6, 'Z')
+}
+
+func appendDigits(b []byte, n, width int, end byte) []byte {
+	var d [7]byte
+	d[width] = end
+	for i := width - 1; i >= 0; i-- {
+		d[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return append(b, d[:width+1]...)
 }
 
 // appendLine appends the whole line of a body.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 // strictly is what validCompact promises, said with encoding/json.
@@ -186,6 +188,17 @@ func FuzzSalvage(f *testing.F) {
 		r, _, err := verdict(fs.bytes("/d/out"))
 		if err != nil || r.Torn != nil || r.Last != last {
 			t.Fatalf("%+v, want %+v: %v", r, last, err)
+		}
+	})
+}
+
+// Times are written by hand; the layout says how.
+func TestTimesAreWrittenAsTheLayoutSays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		first, last := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).Unix(), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).Unix()
+		at := time.Unix(rapid.Int64Range(first, last).Draw(t, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
+		if got, want := string(appendTime(nil, at)), at.Format(timeLayout); got != want {
+			t.Fatalf("%s, want %s", got, want)
 		}
 	})
 }

@@ -118,9 +118,7 @@ func (j *Journal) commit(b *batch) bool {
 		return false
 	}
 	j.publish(b)
-	// What follows is in nobody's way: who waited has been told.
-	j.topUp(b.last.Off)
-	j.recycle(b)
+	j.topUp(b.last.Off) // in nobody's way: who waited has been told
 	return true
 }
 
@@ -167,23 +165,19 @@ func (j *Journal) undo(off int64, cause error) error {
 
 func poisoned(cause error) error { return fmt.Errorf("%w: %w", ErrPoisoned, cause) }
 
-// publish says that a batch is durable.
+// publish says that a batch is durable. Its buffer is for the next one, which
+// who is woken now will begin.
 func (j *Journal) publish(b *batch) {
 	j.mu.Lock()
 	j.durable, j.durAt = b.last, b.lastAt
 	j.used = j.used || b.recs > 0
 	j.release(b)
-	j.mu.Unlock()
-	close(b.done) // not under the lock, which all who wake up want next
-}
-
-func (j *Journal) recycle(b *batch) {
-	j.mu.Lock()
 	if cap(b.buf) <= keepBuffer {
 		j.spare = b.buf
 	}
 	b.buf = nil
 	j.mu.Unlock()
+	close(b.done) // not under the lock, which all who wake up want next
 }
 
 // release wakes who waits for room and who follows, under the lock.
@@ -285,8 +279,9 @@ func (j *Journal) noteRecovered(t *Torn) error {
 	if err := j.write(b); err != nil {
 		return err
 	}
+	lines := b.buf
 	j.publish(b)
-	return visitLines(b.buf, b.off, j.o.Visit)
+	return visitLines(lines, b.off, j.o.Visit) // before there is anybody who could append
 }
 
 // finish ends the handle in order: what was appended since the opening is closed
