@@ -3,10 +3,14 @@ package proc
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // scan reads the process table.
@@ -33,7 +37,7 @@ func scan() (table, error) {
 
 // look reads one row; ok is false when there is no such process any more.
 func look(pid int) (p process, ok bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	b, err := readProc("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return process{}, false
 	}
@@ -56,7 +60,7 @@ func parseStat(pid int, b []byte) (p process, ok bool) {
 // jobOf is the job id that the process was started with, if any. Processes of
 // other users cannot be asked.
 func jobOf(pid int) string {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	b, err := readProc("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
 		return ""
 	}
@@ -76,7 +80,7 @@ func children() (list []int, ok bool) {
 		return nil, false
 	}
 	for _, task := range tasks {
-		b, err := os.ReadFile("/proc/self/task/" + task.Name() + "/children")
+		b, err := readProc("/proc/self/task/" + task.Name() + "/children")
 		if err != nil {
 			if _, gone := os.Stat("/proc/self/task/" + task.Name()); gone != nil {
 				continue // the thread ended; its children passed to another
@@ -102,3 +106,27 @@ var bootID = sync.OnceValue(func() string {
 	}
 	return strings.TrimSpace(string(b))
 })
+
+// readProc reads a file of /proc with as few calls as there can be: after each
+// command dozens of them are read, and os.ReadFile asks four times for flags and
+// for what the poller thinks of it.
+func readProc(path string) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	b := make([]byte, 0, 1024)
+	for {
+		n, err := fdReader(fd).Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case err == io.EOF:
+			return b, nil
+		case err != nil:
+			return nil, err
+		case len(b) == cap(b):
+			b = slices.Grow(b, cap(b))
+		}
+	}
+}
