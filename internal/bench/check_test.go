@@ -65,3 +65,24 @@ func TestWorse(t *testing.T) {
 		}
 	}
 }
+
+// A target is met by the figure that is shown, not by digits that nobody sees.
+func TestMet(t *testing.T) {
+	for _, c := range []struct {
+		want want
+		v    float64
+		met  bool
+	}{
+		{value("≤", 2), 2.004, true},
+		{value("≤", 2), 2.006, false},
+		{ratio("≥", 0.85), 0.846, true},
+		{ratio("≥", 0.85), 0.844, false},
+		{value("=", 0), 0, true},
+		{value("≤", 150), 150.4, true},
+		{value("≤", 10), 10.06, false},
+	} {
+		if got := c.want.met(c.v); got != c.met {
+			t.Errorf("%s %v with %v: got %v", c.want.sign, c.want.bound, c.v, got)
+		}
+	}
+}

@@ -49,7 +49,9 @@ type want struct {
 func ratio(sign string, bound float64) want { return want{false, sign, bound} }
 func value(sign string, bound float64) want { return want{true, sign, bound} }
 
+// met judges the figure that the table shows, three digits of it.
 func (w want) met(v float64) bool {
+	v = rounded(v)
 	switch w.sign {
 	case "≥":
 		return v >= w.bound

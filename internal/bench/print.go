@@ -122,6 +122,17 @@ func number(x float64) string {
 	return fmt.Sprintf("%.2f", x)
 }
 
+// rounded is x with as many digits as number shows.
+func rounded(x float64) float64 {
+	switch a := math.Abs(x); {
+	case a >= 100:
+		return math.Round(x)
+	case a >= 10:
+		return math.Round(x*10) / 10
+	}
+	return math.Round(x*100) / 100
+}
+
 func thousands(n int64) string {
 	if n < 0 {
 		return "-" + thousands(-n)
