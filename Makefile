@@ -80,7 +80,8 @@ golden:
 	@grep -rl --include='*_test.go' --exclude-dir=vendor 'flag.Bool("update"' . | xargs -n1 dirname | sort -u | \
 		while read -r dir; do go test "$$dir" -update || exit 1; done
 
-# Random trees that are killed at random moments, for SOAK; what it found keeps its folder and its seed.
+# Random trees that are killed at random moments, for SOAK; nothing may be lost, told twice or left
+# behind. What it found keeps its folder and its seed.
 soak: build
 	go run ./internal/soak -for $(SOAK) bin/evener
 

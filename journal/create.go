@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -77,6 +78,13 @@ func newFileID() string {
 	return hex.EncodeToString(id[:])
 }
 
+const unborn = ".new-"
+
+// Unborn reports whether a file of this name is what Create leaves of the journal of a
+// base name when the process ends in the midst of it. It was never a journal, and may
+// be removed by whoever knows that nobody is making that journal now.
+func Unborn(name, base string) bool { return strings.HasPrefix(name, "."+base+unborn) }
+
 // publish makes a file that appears under its name whole and durable, or not at
 // all: written and synced under another name, linked to its own, which fails if
 // there is one, then the folder is synced. The file comes back open and locked.
@@ -85,7 +93,7 @@ func publish(fsys filesystem, path string, fill func(file) (int64, error)) (file
 	if err != nil {
 		return nil, err
 	}
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new-"+newFileID()[:12])
+	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+unborn+newFileID()[:12])
 	f, err := fsys.open(temp, syscall.O_RDWR|syscall.O_APPEND|syscall.O_CREAT|syscall.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err

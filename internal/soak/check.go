@@ -164,7 +164,7 @@ func (t *tree) check() error {
 			t.fault("%q was said %d times", text, n)
 		}
 	}
-	t.left()
+	t.left(r)
 	return nil
 }
 
@@ -251,7 +251,7 @@ func (t *tree) noticed(r record, name string, all []message) {
 }
 
 // left looks for what the tree left behind.
-func (t *tree) left() {
+func (t *tree) left(r record) {
 	if found := ours(t.dir); len(found) > 0 {
 		for end := time.Now().Add(5 * time.Second); len(found) > 0 && time.Now().Before(end); found = ours(t.dir) {
 			time.Sleep(50 * time.Millisecond) // one that was killed just now is still there for a moment
@@ -260,12 +260,7 @@ func (t *tree) left() {
 			t.fault("processes are left: %s", strings.Join(found, "; "))
 		}
 	}
-	files, _ := filepath.Glob(filepath.Join(t.dir, ".evener/sessions/*/*"))
-	for _, f := range files {
-		if strings.HasSuffix(f, ".new") || strings.HasSuffix(f, ".tmp") {
-			t.fault("a file is left: %s", f)
-		}
-	}
+	t.files(r)
 }
 
 // ours are the processes of a tree, by their environment.

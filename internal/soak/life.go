@@ -31,6 +31,7 @@ type tree struct {
 	env   []string
 	rng   *rand.Rand // of the lives; the model has its own
 	model *model
+	drop  func() // of the model: closes the connections that wait for another request
 	root  string // session id
 
 	mu       sync.Mutex
@@ -74,20 +75,26 @@ func (t *tree) play() error {
 		return err
 	}
 	server := &http.Server{Handler: t.model}
+	t.drop = func() {
+		server.SetKeepAlivesEnabled(false)
+		server.SetKeepAlivesEnabled(true)
+	}
 	go server.Serve(l)
 	defer server.Close()
-	if err := os.MkdirAll(filepath.Join(t.dir, ".evener"), 0o700); err != nil {
-		return err
+	for _, made := range []string{".evener", temporary} {
+		if err := os.MkdirAll(filepath.Join(t.dir, made), 0o700); err != nil {
+			return err
+		}
 	}
 	if err := os.WriteFile(filepath.Join(t.dir, ".evener", "config.json"), []byte(settings), 0o600); err != nil {
 		return err
 	}
 	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "EVENER_") && !strings.HasPrefix(kv, "OPENAI_") && !strings.HasPrefix(kv, "XDG_CONFIG_HOME=") {
+		if !strings.HasPrefix(kv, "EVENER_") && !strings.HasPrefix(kv, "OPENAI_") && !strings.HasPrefix(kv, "XDG_CONFIG_HOME=") && !strings.HasPrefix(kv, "TMPDIR=") {
 			t.env = append(t.env, kv)
 		}
 	}
-	t.env = append(t.env, "XDG_CONFIG_HOME="+t.dir, "SOAK_TREE="+t.dir, "OPENAI_API_KEY=none", "OPENAI_BASE_URL=http://"+l.Addr().String()+"/v1")
+	t.env = append(t.env, "XDG_CONFIG_HOME="+t.dir, "TMPDIR="+filepath.Join(t.dir, temporary), "SOAK_TREE="+t.dir, "OPENAI_API_KEY=none", "OPENAI_BASE_URL=http://"+l.Addr().String()+"/v1")
 	for range 3 + t.rng.IntN(5) {
 		if err := t.life(true); err != nil {
 			return err
@@ -100,9 +107,11 @@ func (t *tree) play() error {
 			return nil // as it was found
 		}
 	}
-	t.model.mu.Lock()
-	t.model.finishing, t.model.killAt = true, 0
-	t.model.mu.Unlock()
+	if err := t.idle(); err != nil || len(t.faults) > 0 {
+		return err
+	}
+	t.clean("verify")
+	t.model.set(true)
 	for range 2 { // what the end of the first had to tell is told in the second
 		if err := t.life(false); err != nil {
 			return err

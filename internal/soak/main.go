@@ -3,7 +3,10 @@
 // decides at random what is called, and keeps what it was told; what a session
 // acknowledges on its standard output is kept as well. In the end those are held
 // against the plain files: what was acknowledged is there once, what ended was told
-// once, verify and replay find nothing, and no process is left.
+// once, verify and replay find nothing, and nothing is left: no process, no lock that
+// is held, no file or socket that the layout does not name. One life of each tree comes to
+// rest, and what it holds then is explained by what lives: its descriptors, those of
+// its keeper, its goroutines.
 //
 // It uses the program as anybody would and shares no code with it. A finding names
 // its seed and keeps its folder. Moments differ from run to run, so a seed repeats
@@ -115,12 +118,13 @@ func soak(ctx context.Context, out io.Writer, binary string, p plan) (found int,
 
 // counts say how much was played, so that nothing passes for a soak that was none.
 type counts struct {
-	lives, kills, requests, jobs, delegates, watches, notices, messages, prompts, branches int
+	lives, kills, rests, requests, jobs, delegates, watches, notices, messages, prompts, branches int
 }
 
 func (c *counts) add(o counts) {
 	c.lives += o.lives
 	c.kills += o.kills
+	c.rests += o.rests
 	c.requests += o.requests
 	c.jobs += o.jobs
 	c.delegates += o.delegates
@@ -132,6 +136,6 @@ func (c *counts) add(o counts) {
 }
 
 func (c counts) String() string {
-	return fmt.Sprintf("%d lives, %d killed; %d requests; acknowledged: %d jobs, %d delegates, %d watches, %d messages, %d prompts; %d notices, %d branches",
-		c.lives, c.kills, c.requests, c.jobs, c.delegates, c.watches, c.messages, c.prompts, c.notices, c.branches)
+	return fmt.Sprintf("%d lives, %d killed, %d looked at while they rested; %d requests; acknowledged: %d jobs, %d delegates, %d watches, %d messages, %d prompts; %d notices, %d branches",
+		c.lives, c.kills, c.rests, c.requests, c.jobs, c.delegates, c.watches, c.messages, c.prompts, c.notices, c.branches)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -122,6 +123,9 @@ func (t *Tree) openAll() error {
 	if err := t.open(t.Root); err != nil {
 		return err
 	}
+	if err := t.Home.dropUnborn(t.Root); err != nil {
+		return err
+	}
 	if !exists(t.Home.Delegates(t.Root)) {
 		return nil
 	}
@@ -129,6 +133,9 @@ func (t *Tree) openAll() error {
 		return err
 	}
 	for d := range t.State.Delegates.All {
+		if err := t.Home.dropUnborn(d.Session); err != nil {
+			return err
+		}
 		if !t.Home.Has(d.Session) {
 			continue
 		}
@@ -136,6 +143,24 @@ func (t *Tree) openAll() error {
 			return err
 		}
 		t.State.ReleaseCold(d)
+	}
+	return nil
+}
+
+// dropUnborn removes what a killed process left of making a journal. The tree is
+// locked, so nobody makes one now.
+func (h Home) dropUnborn(s id.Session) error {
+	entries, err := os.ReadDir(h.Dir(s))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look through session %s: %w", s, err)
+	}
+	for _, e := range entries {
+		if !journal.Unborn(e.Name(), filepath.Base(h.Journal(s))) && !journal.Unborn(e.Name(), filepath.Base(h.Delegates(s))) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(h.Dir(s), e.Name())); err != nil {
+			return fmt.Errorf("remove what is left of making a journal: %w", err)
+		}
 	}
 	return nil
 }
