@@ -248,6 +248,7 @@ func (c *checked) session(s *session.State) {
 		c.note(path, "%d notices wait for a turn that settles them", n)
 	}
 	c.summary(s)
+	c.planted(s)
 	if p := s.Fork.Parent; p != "" && !c.home.Has(p) {
 		c.note(path, "the session %s, whose conversation this one begins with, is not here", p)
 	}
@@ -271,6 +272,25 @@ func (c *checked) summary(s *session.State) {
 		c.note(path, "the summary of session %s %s; listings read the journal instead", s.ID, what)
 	case what != "":
 		c.damage(path, "%s: the summary of session %s %s; remove it: listings read the journal then, and the next run of the session writes it again", path, s.ID, what)
+	}
+}
+
+// planted tells what is neither a file nor a folder in a session's folder.
+func (c *checked) planted(s *session.State) {
+	entries, err := os.ReadDir(c.home.Dir(s.ID))
+	if err != nil {
+		c.damage(c.home.Dir(s.ID), "%v", err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(c.home.Dir(s.ID), e.Name())
+		switch {
+		case e.Name() == "meta.json" || e.Name() == store.BundleFile && s.ID == c.root: // told of where they are read
+		case e.Type().IsRegular() || e.IsDir():
+		case e.Type()&fs.ModeSymlink != 0:
+			c.damage(path, "%s is a symbolic link, which is not followed there; remove it", path)
+		default:
+			c.damage(path, "%s is neither a file nor a folder; remove it", path)
+		}
 	}
 }
 
@@ -300,9 +320,12 @@ func (c *checked) output(s *session.State, j *job.State) {
 // strangers notes logs that belong to no job.
 func (c *checked) strangers(s *session.State, known map[string]bool) {
 	dir := filepath.Join(c.home.Dir(s.ID), "jobs")
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return // there is none; a link is told as such
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // there is none
+		c.damage(dir, "%v", err)
 	}
 	for _, e := range entries {
 		name, _, _ := strings.Cut(e.Name(), ".log")

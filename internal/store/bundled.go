@@ -48,6 +48,9 @@ func NewBundled(root id.Session, version string) Bundled {
 // false for any other.
 func (h Home) Bundled(root id.Session) (b Bundled, ok bool, err error) {
 	path := filepath.Join(h.Dir(root), BundleFile)
+	if err := NoLink(path); err != nil {
+		return b, false, err
+	}
 	raw, err := regular.Read(path, maxBundled)
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, false, nil

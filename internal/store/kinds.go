@@ -213,10 +213,7 @@ func fetchAside(h Home, s id.Session, data []byte) ([]byte, error) {
 		return nil, fmt.Errorf("names no file: %q", a.File)
 	}
 	path := filepath.Join(h.Dir(s), "files", a.File)
-	if err := NoLink(path); err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
+	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"evener/journal"
 )
@@ -49,6 +52,22 @@ func Read(path string) iter.Seq2[journal.Entry, error] {
 		return func(yield func(journal.Entry, error) bool) { yield(journal.Entry{}, err) }
 	}
 	return journal.Read(path, journal.Pos{})
+}
+
+// openRegular opens a file of a session's folder, and what is none not at all: a pipe
+// would wait for its other end.
+func openRegular(path string, flag int) (*os.File, error) {
+	if err := NoLink(path); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(cmp.Or(err, fmt.Errorf("%s: it is no regular file", path)), f.Close())
+	}
+	return f, nil
 }
 
 // writeNew writes a file in place of what stands under its name, never through it.

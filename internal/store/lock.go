@@ -54,7 +54,7 @@ func (h Home) Lock(root id.Session, bootID string) (*os.File, error) {
 	if err := noLinks(h.Dir(root)); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
+	f, err := openRegular(path, os.O_RDWR|os.O_CREATE)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s in %s", ErrNoSession, root, h.Sessions)
 	}
@@ -96,7 +96,7 @@ func (h Home) Lock(root id.Session, bootID string) (*os.File, error) {
 // Held tells who holds a tree; false for nobody. It takes no lock where it can do
 // without: for that moment a process that begins would be refused.
 func (h Home) Held(root id.Session, bootID string) (Holder, bool, error) {
-	f, err := os.Open(filepath.Join(h.Dir(root), "lock"))
+	f, err := openRegular(filepath.Join(h.Dir(root), "lock"), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Holder{}, false, nil
 	}

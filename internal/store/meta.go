@@ -123,10 +123,16 @@ func (h Home) writeMeta(s *session.State, t *tree.State, by []id.Session) error 
 // what the journal says; a power cut can leave nothing of it, since it is not synced. Who
 // observed the session is not compared.
 func (h Home) SummaryFault(s *session.State, t *tree.State) (what string, unused bool) {
-	b, err := regular.Read(h.metaPath(s.ID), maxMeta)
-	if errors.Is(err, fs.ErrNotExist) {
+	at, err := os.Lstat(h.metaPath(s.ID))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return "", false
+	case err == nil && at.Mode()&fs.ModeSymlink != 0:
+		return "is a symbolic link, which is not followed there", false
+	case err == nil && !at.Mode().IsRegular():
+		return "is no regular file", false
 	}
+	b, err := regular.Read(h.metaPath(s.ID), maxMeta)
 	if err != nil {
 		return fmt.Sprintf("cannot be read: %v", err), true
 	}
