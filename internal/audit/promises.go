@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -190,7 +191,7 @@ func (c *checked) delegates() {
 				c.note(path, "%s has not begun yet; the next resume says that it was lost", d.ID)
 			}
 		case x.ID != d.Session || x.Delegate != d.ID || x.Parent != d.Owner:
-			c.damage(path, "session %s is of %s below %s, and stands in the place of %s below %s", x.ID, x.Delegate, x.Parent, d.ID, d.Owner)
+			c.damage(path, "session %s says that it is of %s below %s; the journal of delegates says of %s below %s", x.ID, cmp.Or(string(x.Delegate), "no delegate"), cmp.Or(string(x.Parent), "none"), d.ID, d.Owner)
 		case d.Last != nil && (x.Run.Generation < d.Last.Generation || x.Run.Open && x.Run.Generation == d.Last.Generation):
 			c.damage(path, "journal %s ends before run %d does, whose end the journal of delegates has: its own end is lost", path, d.Last.Generation)
 		case x.Run.Generation > d.Generation:

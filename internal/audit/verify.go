@@ -68,6 +68,8 @@ func (v *Verified) failed(path string, err error) {
 		f.Path, f.Line, f.Offset, f.Repairable = bad.Path, bad.Line, bad.Offset, true
 	} else if bad, ok := errors.AsType[*store.FoldError](err); ok {
 		f.Path, f.Line, f.Offset, f.Repairable = bad.Path, bad.Line, bad.Off, true
+	} else if bad, ok := errors.AsType[*store.StrangerError](err); ok {
+		f.Path = bad.Path
 	}
 	v.find(f)
 }

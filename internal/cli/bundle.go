@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -31,7 +30,7 @@ var bundleCommand = command{
 		"longer line of a value of several lines, also where a text was cut in the middle of it. As many other bytes stand in its place:\n" +
 		"[NAME***]. Journals in which it stood become edited copies, which say so, and whose decisions still come out as recorded. A value that is\n" +
 		"another spelling, such as a part of it or a hash, is not known. Summaries are then left out; listings make them again.\n\n" +
-		"FILE appears whole or not at all, and replaces one that is there; only you can read it.\n\n" +
+		"FILE appears whole or not at all, and replaces a file or a link that is there, never what a link leads to; only you can read it.\n\n" +
 		"Exit status: 0 packed, 2 wrong usage, 3 the session cannot be read, FILE cannot be written, or a secret cannot be taken out.",
 }
 
@@ -112,15 +111,8 @@ func (e *env) secrets(names []string) (out []bundle.Secret, status int, ok bool)
 
 // writeBundle writes the file, which takes its name when it is whole.
 func writeBundle(to string, o bundle.Options) (r bundle.Report, err error) {
-	info, err := os.Stat(to)
-	switch {
-	case err == nil && !info.Mode().IsRegular():
-		return r, fmt.Errorf("%s is there and no regular file", to)
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return r, err
-	}
 	packing := error(nil) // what was read is at fault, and names its own place
-	err = whole(to, func(ctx context.Context, w io.Writer) error {
+	err = whole(to, false, func(ctx context.Context, w io.Writer) error {
 		r, packing = bundle.Pack(ctx, w, o)
 		return packing
 	})

@@ -47,7 +47,7 @@ func runRepair(e *env, args []string) int {
 	}
 	root, err := home.TreeOf(s)
 	if err != nil {
-		return e.failState(err)
+		return (&repair{env: e}).failed(err)
 	}
 	if root != s {
 		return e.failDeed(notRoot(s, root))
@@ -112,7 +112,10 @@ func (p inTheWay) Error() string {
 func (r *repair) failed(err error) int {
 	_, nothing := errors.AsType[unreadable](err)
 	_, refused := errors.AsType[*fault.Error](err) // rows of an older program
+	_, strange := errors.AsType[*store.StrangerError](err)
 	switch _, there := errors.AsType[inTheWay](err); {
+	case strange:
+		return r.fail(exitNoReport, "", "repair cannot mend this: %v", err)
 	case nothing || refused:
 		return r.fail(exitNoReport, "", "%v", err)
 	case there:

@@ -4,10 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"evener/internal/report"
 )
@@ -18,8 +15,8 @@ var reportCommand = command{
 		"caused what, and beside it what was said. SESSION may be the id of a delegate, and is by default the latest session. The page\n" +
 		"is one file that loads and sends nothing; a browser opens it from the disk. Without scripts, and in print, it is a list and the conversations.\n\n" +
 		"It is made of the journals alone, so it holds prompts, commands and results, but of the output of jobs only what the model was told; the middle of\n" +
-		"a text above 20,000 characters is left out, in very long sessions of shorter ones. FILE is for its owner's eyes (0600), and is replaced whole where it is there, also behind a link;\n" +
-		"- is standard output.\n\n" +
+		"a text above 20,000 characters is left out, in very long sessions of shorter ones. FILE is for its owner's eyes (0600), and a file that is there is replaced whole, a link by the\n" +
+		"page, never what it leads to; a pipe gets the page as it comes; - is standard output.\n\n" +
 		"Exit status: 0 written, 2 wrong usage, 3 a journal that cannot be read or a file that cannot be written.",
 }
 
@@ -72,27 +69,12 @@ func runReport(e *env, args []string) int {
 	return exitOK
 }
 
-// writePage writes a page to where it is wanted: a file as a whole or not at all, what is
-// no file, such as a pipe, as it comes.
+// writePage writes a page to where it is wanted.
 func (e *env) writePage(path string, page *report.Page) error {
 	if path == "-" {
 		return wrote("standard output", buffered(e.out, page))
 	}
-	if to, err := filepath.EvalSymlinks(path); err == nil { // what a link leads to is replaced, not the link
-		path = to
-	}
-	info, err := os.Stat(path)
-	switch {
-	case err == nil && info.IsDir():
-		return fmt.Errorf("%s is a folder; -o names a file", path)
-	case err == nil && !info.Mode().IsRegular():
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return wrote(path, err)
-		}
-		return wrote(path, errors.Join(buffered(f, page), f.Close()))
-	}
-	return whole(path, func(_ context.Context, w io.Writer) error { return buffered(w, page) })
+	return whole(path, true, func(_ context.Context, w io.Writer) error { return buffered(w, page) })
 }
 
 func buffered(w io.Writer, page *report.Page) error {

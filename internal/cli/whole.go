@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -13,11 +14,25 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// whole writes a file that appears whole or not at all, for its owner's eyes. A signal
-// gives it up and leaves nothing; the error is then errGivenUp.
-func whole(path string, write func(context.Context, io.Writer) error) error {
+// whole writes a file that appears whole or not at all, for its owner's eyes. A file that is
+// there is replaced, and so is a link to one: what it leads to, which somebody else may have
+// chosen, stays as it is. What is no file, such as a pipe, gets what comes if parts may,
+// else it is refused. A signal gives the file up and leaves nothing; the error is then errGivenUp.
+func whole(path string, parts bool, write func(context.Context, io.Writer) error) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder; -o names a file", path)
+	case err == nil && info.Mode().IsRegular(), errors.Is(err, fs.ErrNotExist):
+	case err != nil && !errors.Is(err, syscall.ELOOP): // of a link to itself there is nothing to keep
+		return wrote(path, err)
+	case err == nil && !parts:
+		return fmt.Errorf("%s is no file, and cannot be replaced as a whole", path)
+	case err == nil:
+		return wrote(path, into(ctx, path, write))
+	}
 	f, err := renameio.TempFile(filepath.Dir(path), path)
 	if err != nil {
 		return wrote(path, err)
@@ -37,6 +52,15 @@ func whole(path string, write func(context.Context, io.Writer) error) error {
 		return errGivenUp
 	}
 	return wrote(path, err)
+}
+
+// into writes to what is there already.
+func into(ctx context.Context, path string, write func(context.Context, io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(ctx, f), f.Close())
 }
 
 var errGivenUp = errors.New("interrupted; no file was written")

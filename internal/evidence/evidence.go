@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"evener/internal/fault"
@@ -104,6 +105,21 @@ func (r Reader) log(rec Record) string {
 	return r.Home.Log(rec.ID)
 }
 
+// leftOut reports whether the session is from a bundle that was made without the
+// output of this job.
+func (r Reader) leftOut(rec Record) bool {
+	h := r.Home
+	if rec.home.Sessions != "" {
+		h = rec.home
+	}
+	root, err := h.TreeOf(rec.ID.Owner())
+	if err != nil {
+		return false // told where journals are read
+	}
+	b, _, err := h.Bundled(root)
+	return err == nil && slices.ContainsFunc(b.Outputs, func(x store.LeftOut) bool { return x.Job == rec.ID })
+}
+
 // Read gives the view that the arguments ask for, as compact JSON.
 func (r Reader) Read(rec Record, a session.ReadTranscriptCall) ([]byte, *fault.Error) {
 	var view any
@@ -139,10 +155,12 @@ func (rec Record) base(in joblog.Info) base {
 }
 
 // unavailable turns a failed read of bytes into its code.
-func (rec Record) unavailable(err error) *fault.Error {
+func (r Reader) unavailable(rec Record, err error) *fault.Error {
 	switch {
 	case rec.Pruned:
 		return fault.New(fault.OutputUnavailable, "read_transcript: the output of %s was removed by retention (output_keep_total_bytes); its record remains", rec.ID)
+	case errors.Is(err, fs.ErrNotExist) && r.leftOut(rec):
+		return fault.New(fault.OutputUnavailable, "read_transcript: the output of %s was left out when the bundle was made; its record remains", rec.ID)
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.New(fault.OutputUnavailable, "read_transcript: no output of %s is kept", rec.ID)
 	}

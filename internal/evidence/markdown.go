@@ -32,6 +32,7 @@ type meta struct {
 	WindowStart int64 `json:"window_start_bytes"` // where the shown window of the output begins
 	Dropped     int64 `json:"dropped_bytes,omitempty"`
 	Pruned      bool  `json:"output_pruned,omitempty"`
+	LeftOut     bool  `json:"output_left_out,omitempty"` // of the bundle that the session is from
 }
 
 // markdown is the default view: the record, then the tail of the retained
@@ -39,10 +40,14 @@ type meta struct {
 func (r Reader) markdown(rec Record) (any, *fault.Error) {
 	c, err := joblog.Tail(r.log(rec), windowBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, rec.unavailable(err)
+		return nil, r.unavailable(rec, err)
 	}
 	total, dropped := max(rec.Total, c.End), max(rec.Start, c.Start)
-	if rec.Pruned || err != nil && rec.Total > 0 {
+	left := err != nil && r.leftOut(rec)
+	switch {
+	case left:
+		dropped = rec.Start
+	case rec.Pruned || err != nil && rec.Total > 0:
 		dropped = total
 	}
 	data, window := wholeLines(c)
@@ -51,6 +56,9 @@ func (r Reader) markdown(rec Record) (any, *fault.Error) {
 	fmt.Fprintf(&b, "# Shell Job %s\n\n- status: %s\n- command: %s\n- total_bytes: %d\n", rec.ID, rec.Status, command(rec.Command), total)
 	if dropped > 0 {
 		fmt.Fprintf(&b, "- dropped_bytes: %d\n", dropped)
+	}
+	if left {
+		b.WriteString("- output: left out when the bundle was made\n")
 	}
 	room := max(0, r.MaxChars-b.Len()-16)
 	out, cut := text.Elide(out, room, func(n int) string {
@@ -63,7 +71,7 @@ func (r Reader) markdown(rec Record) (any, *fault.Error) {
 	}
 	b.WriteString(f + "\n")
 	return markdownView{Ref: job.Ref(rec.ID), Format: "markdown", ContentType: "text/markdown", Content: b.String(),
-		Meta: meta{Truncated: cut, TotalBytes: total, WindowStart: window, Dropped: dropped, Pruned: rec.Pruned}}, nil
+		Meta: meta{Truncated: cut, TotalBytes: total, WindowStart: window, Dropped: dropped, Pruned: rec.Pruned, LeftOut: left}}, nil
 }
 
 // wholeLines drops the cut line at the beginning of a window that starts in

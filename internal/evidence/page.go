@@ -35,7 +35,7 @@ func (r Reader) page(rec Record, off int64) (any, *fault.Error) {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
-		return nil, rec.unavailable(err)
+		return nil, r.unavailable(rec, err)
 	}
 	v := pageView{base: rec.base(c.Info), Offset: off, Content: text.Printable(string(c.Data)), Replaced: invalid(c.Data)}
 	if c.Next < c.End {

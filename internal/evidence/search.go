@@ -49,7 +49,7 @@ func (r Reader) search(rec Record, a session.ReadTranscriptCall) (any, *fault.Er
 		err = fs.ErrNotExist
 	}
 	if err != nil {
-		return nil, rec.unavailable(err)
+		return nil, r.unavailable(rec, err)
 	}
 	v := searchView{base: rec.base(found.Info), Match: *a.OutputMatch, Matches: found.Matches, Lines: []searchLine{}}
 	for _, l := range found.Lines {

@@ -48,6 +48,11 @@ func foldingFile(h Home, path string, t *tree.State, s id.Session, visit Visit) 
 			if err != nil {
 				return &FoldError{path, line, e.Seq, e.Off, err}
 			}
+			if line == 1 {
+				if err := strangeHead(path, t.Root, s, e); err != nil {
+					return err
+				}
+			}
 			visit(Line{s, path, line, e}, nil)
 			return nil
 		}
@@ -55,6 +60,9 @@ func foldingFile(h Home, path string, t *tree.State, s id.Session, visit Visit) 
 		for i := range e.Len() {
 			kind, data := e.Event(i)
 			ev, err := decode(h, cmp.Or(s, t.Root), kind, data)
+			if err := stranger(path, s, ev); err != nil {
+				return err
+			}
 			if err == nil {
 				err = born.agrees(ev)
 			}
