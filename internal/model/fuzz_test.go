@@ -107,3 +107,22 @@ func FuzzScript(f *testing.F) {
 		}
 	})
 }
+
+// FuzzOffers: any answer of an endpoint to what it offers is a list of named models, or none.
+func FuzzOffers(f *testing.F) {
+	f.Add([]byte(`{"data":[{"id":"a","meta":{"n_ctx_train":1e3}},{"id":""},3,null,"b"]}`))
+	f.Add([]byte(`{"models":[{"name":"a","status":{"value":"loaded"},"loaded_instances":[{"config":{"context_length":"9"}}]}]}`))
+	f.Add([]byte(`["a",{"id":7}]`))
+	seeds(f)
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		offers, ok := readOffers(raw)
+		if !ok && len(offers) > 0 {
+			t.Errorf("%q is none and offers %v", raw, offers)
+		}
+		for _, o := range offers {
+			if o.Name == "" || o.Context < 0 {
+				t.Errorf("%q offers %+v", raw, o)
+			}
+		}
+	})
+}

@@ -101,9 +101,14 @@ func (t *State) Activity(q ActivityQuery, live func(*job.State) job.Live) (Activ
 	}
 	p.Count, p.Total = len(p.Items), len(all)
 	if to < len(all) {
-		p.Next = fmt.Sprintf("%s.%s.%d.%s", q.Kind, q.Session, all[to-1].at.UnixMicro(), all[to-1].id)
+		p.Next = q.next(all[to-1])
 	}
 	return p, nil
+}
+
+// next is the cursor that stands behind a row.
+func (q ActivityQuery) next(m made) string {
+	return fmt.Sprintf("%s.%s.%d.%s", q.Kind, q.Session, m.at.UnixMicro(), m.id)
 }
 
 // position is the row that a cursor stands behind. It need not be there any more.
