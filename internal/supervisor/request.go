@@ -51,6 +51,9 @@ func (t *Tree) complete(ctx context.Context, from model.Request, told session.Co
 		return model.Reply{}, err
 	}
 	r, err := buildRequest(told, entries)
+	if err == nil {
+		r.Tools, err = t.tools.read(told.Tools)
+	}
 	if err != nil {
 		return model.Reply{}, err
 	}
@@ -101,17 +104,6 @@ func buildRequest(told session.ContextSet, entries []transcript.Entry) (model.Re
 		if err := json.Unmarshal(told.Params, &r.Params); err != nil {
 			return r, fmt.Errorf("read the recorded parameters: %w", err)
 		}
-	}
-	var tools []struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		Parameters  json.RawMessage `json:"parameters"`
-	}
-	if err := json.Unmarshal(told.Tools, &tools); err != nil {
-		return r, fmt.Errorf("read the recorded tools: %w", err)
-	}
-	for _, x := range tools {
-		r.Tools = append(r.Tools, model.Tool{Name: x.Name, Description: x.Description, Parameters: x.Parameters})
 	}
 	r.Messages = make([]model.Message, 0, len(entries)) // every request carries them all
 	turn := int64(0)

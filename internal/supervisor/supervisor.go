@@ -59,6 +59,7 @@ type Tree struct {
 	git      *worktree.Git
 	wg       sync.WaitGroup
 	searches searches
+	tools    toolSets
 	tidying  sync.WaitGroup // of it, what needs commands of evener's own to clean up
 
 	ctx    context.Context // of everything started outside the loop
