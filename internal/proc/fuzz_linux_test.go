@@ -14,7 +14,7 @@ func FuzzFrame(f *testing.F) {
 	f.Add(pack(sayExited, "job_1").num(-9).num(1).frame())
 	f.Add(pack(sayStopped, "job_1").nums([]int{1, -1, 1 << 40}).frame())
 	f.Add([]byte{1, 0, 0, 0, 3})
-	f.Add([]byte{6, 0, 0, 0, 3, 0xff, 0xff, 0xff, 0xff, 0x0f})
+	f.Add([]byte{6, 0, 0, 0, 3, 0xfe, 0xff, 0xff, 0xff, 0x0f})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 3})
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if len(raw) < frameHead {

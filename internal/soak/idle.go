@@ -80,8 +80,8 @@ func (t *tree) idle() error {
 		return nil
 	}
 	t.seen.rests++
-	if n, most := routines(errs.String()), ownRoutines+held.journals+routinesOfJob*held.live; n == 0 || n > most {
-		t.fault("a session at rest with %d jobs and %d open journals has %d goroutines, %d at most:\n%s", held.live, held.journals, n, most, errs.String())
+	if n, most := routines(errs.String()), ownRoutines+held.journals+2*held.sockets+routinesOfJob*held.live; n == 0 || n > most {
+		t.fault("a session at rest with %d jobs, %d open journals and %d sockets has %d goroutines, %d at most:\n%s", held.live, held.journals, held.sockets, n, most, errs.String())
 	}
 	return t.ctx.Err()
 }
@@ -127,10 +127,9 @@ func (m *model) set(finishing bool) {
 }
 
 // What a program at rest may hold beside what its jobs and journals explain. Of goroutines
-// that are not the runtime's: the loop, input, output, signals, the keeper's link, and two for
-// each connection to the model.
+// that are not the runtime's: the loop, input, output, signals; and two for each connection.
 const (
-	ownRoutines   = 14
+	ownRoutines   = 10
 	routinesOfJob = 2
 	pipesOfJob    = 2
 	ownPipes      = 4 // with which it wakes its own waits
@@ -141,8 +140,8 @@ const (
 
 // holding is what a program holds at a moment.
 type holding struct {
-	live, journals int
-	strange        []string
+	live, journals, sockets int
+	strange                 []string
 }
 
 // holds looks at the descriptors of a program and of its keeper. What is strange may only
@@ -186,6 +185,7 @@ func (t *tree) holds(pid int) (h holding) {
 		}
 		count[kind]++
 	}
+	h.sockets = count["socket"]
 	most := map[string]int{"pipe": ownPipes + pipesOfJob*h.live, "socket": ownSockets, "anon_inode:[pidfd]": ownPidfds, "anon_inode:[eventpoll]": ownEvents, "anon_inode:[eventfd]": ownEvents,
 		"log": 2 * h.live, "device": 6}
 	for kind, n := range count {
