@@ -155,6 +155,7 @@ func (v *Verified) Tree(h store.Home, root id.Session) {
 	if slices.ContainsFunc(v.Journals, func(j Journal) bool { return j.Path == h.Journal(root) }) {
 		return // for another session of it
 	}
+	h.Lean = true
 	whole := v.File(h.Journal(root))
 	if exists(h.Delegates(root)) {
 		whole = v.File(h.Delegates(root)) && whole
@@ -229,7 +230,7 @@ func (v *Verified) Journal(path string) {
 	if !ok || !whole {
 		return
 	}
-	h := store.Home{Sessions: filepath.Dir(dir)}
+	h := store.Home{Sessions: filepath.Dir(dir), Lean: true}
 	switch filepath.Base(path) {
 	case "session.jsonl":
 		_, err = store.LoadSession(h, s)

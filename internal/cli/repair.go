@@ -62,6 +62,7 @@ func runRepair(e *env, args []string) int {
 		}
 		defer lock.Close()
 	}
+	home.Lean = true
 	r := &repair{env: e, home: home, root: s, copies: map[string]*repaired{}, known: map[id.Session]bool{}}
 	defer r.clean()
 	if err := r.tree(); err != nil {

@@ -69,6 +69,9 @@ func foldingFile(h Home, path string, t *tree.State, s id.Session, visit Visit) 
 			if err != nil {
 				return &FoldError{path, line, e.Seq, e.Off, err}
 			}
+			if h.Lean {
+				ev = lean(ev)
+			}
 			events = append(events, ev)
 		}
 		var err error

@@ -228,6 +228,7 @@ func (h Home) summary(s id.Session) Listed {
 	if ok && m.JournalSize == info.Size() {
 		return Listed{Meta: m}
 	}
+	h.Lean = true // no reply and no result is in a summary
 	t, err := Load(h, s, 0)
 	if err != nil {
 		return Listed{m, err} // of an older summary what never changes still holds: whose it is, and where

@@ -24,6 +24,9 @@ type Home struct {
 	// At is the decision behind which reads see nothing, for a look at the past; 0 is
 	// none. Summaries and job output are as they are now.
 	At int64
+	// Lean folds keep of results and replies only how they begin, so that a check of a
+	// long session takes little memory. Nothing is decided on what they give.
+	Lean bool
 }
 
 const folder = ".evener"
