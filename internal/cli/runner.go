@@ -82,7 +82,7 @@ func (r *runner) run(m opened, prompt string) int {
 	defer r.live.close() // of the ends that nothing is printed after
 	m.trace.Warn(r.warn)
 	if r.config.Output == "jsonl" {
-		out, err := host.NewOutput(r.out, r.outputFailed)
+		out, err := host.NewOutput(beneath(r.out), r.outputFailed)
 		if err != nil {
 			return r.failState(errors.Join(err, r.tree.Close()))
 		}

@@ -35,12 +35,18 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// beneath is what w is itself, for who has to know whether it is a file and
+// tells of what cannot be written.
+func beneath(w io.Writer) io.Writer {
+	if o, ok := w.(*output); ok {
+		return o.Writer
+	}
+	return w
+}
+
 // fileOf is the file that w writes to; nil if it is none.
 func fileOf(w io.Writer) *os.File {
-	if o, ok := w.(*output); ok {
-		w = o.Writer
-	}
-	f, _ := w.(*os.File)
+	f, _ := beneath(w).(*os.File)
 	return f
 }
 
