@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -33,7 +34,6 @@ type talk struct {
 	in      io.WriteCloser
 	lines   chan outputLine // closed at the end of the output
 	errs    bytes.Buffer
-	said    int
 	session string
 }
 
@@ -96,11 +96,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// prompts gives each prompt a name of its own: a resume tells of the turn that was lost
+// too, by the name that an earlier program gave it.
+var prompts atomic.Int64
+
 // say is a prompt and the answer to it; ok is false when the program ends instead.
 func (x *talk) say(prompt string) (answer string, ok bool) {
 	x.t.Helper()
-	x.said++
-	name := fmt.Sprint("p", x.said)
+	name := fmt.Sprint("p", prompts.Add(1))
 	fmt.Fprintf(x.in, "{\"prompt\":%q,\"id\":%q}\n", prompt, name) // of one that died nothing comes back
 	late := time.After(2 * time.Minute)
 	for {
