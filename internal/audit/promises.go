@@ -261,7 +261,22 @@ func (c *checked) session(s *session.State) {
 	for _, j := range s.Live() { // also one in the foreground, which has no record yet
 		known[filepath.Base(c.home.Log(j.ID))] = true
 	}
-	c.strangers(s, known)
+	c.strangers(s.ID, known)
+}
+
+// unborn tells of sessions whose journal holds nothing of them any more, though what
+// stands beside it was made of more.
+func (c *checked) unborn() {
+	for _, s := range append([]id.Session{c.root}, below(c.home, c.root)...) {
+		if x := c.tree.Sessions[s]; x != nil && x.ID != "" {
+			continue
+		}
+		dir := c.home.Dir(s)
+		if size, lost := c.home.SummaryOfMore(s); lost {
+			c.damage(filepath.Join(dir, "meta.json"), "the summary of session %s was made of a journal of %d bytes, of which no decision is left: its end is lost, or an older one was put in its place", s, size)
+		}
+		c.strangers(s, nil)
+	}
 }
 
 // summary checks what listings take for what the journal says.
@@ -319,8 +334,8 @@ func (c *checked) output(s *session.State, j *job.State) {
 }
 
 // strangers notes logs that belong to no job.
-func (c *checked) strangers(s *session.State, known map[string]bool) {
-	dir := filepath.Join(c.home.Dir(s.ID), "jobs")
+func (c *checked) strangers(s id.Session, known map[string]bool) {
+	dir := filepath.Join(c.home.Dir(s), "jobs")
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return // there is none; a link is told as such
 	}
@@ -331,7 +346,7 @@ func (c *checked) strangers(s *session.State, known map[string]bool) {
 	for _, e := range entries {
 		name, _, _ := strings.Cut(e.Name(), ".log")
 		if !known[e.Name()] && !known[name+".log"] {
-			c.note(filepath.Join(dir, e.Name()), "belongs to no job of session %s", s.ID)
+			c.note(filepath.Join(dir, e.Name()), "belongs to no job of session %s", s)
 		}
 	}
 }

@@ -183,6 +183,7 @@ func (v *Verified) Tree(h store.Home, root id.Session) {
 		return
 	}
 	c.tree = t
+	c.unborn()
 	from := len(v.Findings)
 	defer func() { // what a repair could not keep is missed in other journals: it is known, and nothing more can be done
 		if !slices.ContainsFunc(c.journals, func(p string) bool { return v.repaired[p] }) {

@@ -194,6 +194,9 @@ func decode(h Home, s id.Session, kind string, data []byte) (session.Event, erro
 		}
 	}
 	e, err := d(data)
+	if err == nil {
+		err = wellNamed(e)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kind, err)
 	}

@@ -92,6 +92,9 @@ func header(e journal.Entry) (Lineage, error) {
 			Owner Lineage `json:"owner"`
 		}
 		err := json.Unmarshal(data, &head)
+		if err == nil {
+			err = namedIfAny("parent_session_id", head.Owner.Parent, id.ParseSession)
+		}
 		return head.Owner, err
 	}
 	return Lineage{}, nil

@@ -165,6 +165,14 @@ func (h Home) SummaryFault(s *session.State, t *tree.State) (what string, unused
 	return "", false
 }
 
+// SummaryOfMore reports whether the summary of a session was made of a longer
+// journal than there is, and of how many bytes.
+func (h Home) SummaryOfMore(s id.Session) (size int64, more bool) {
+	m, ok := h.readMeta(s)
+	info, err := os.Stat(h.Journal(s))
+	return m.JournalSize, ok && err == nil && m.JournalSize > info.Size()
+}
+
 // descent says whose a session is.
 func descent(m Meta) string {
 	kind := cmp.Or(m.Kind(), "session")
@@ -180,7 +188,7 @@ func (h Home) readMeta(s id.Session) (Meta, bool) {
 		return Meta{Session: s}, false
 	}
 	b, err := regular.Read(h.metaPath(s), maxMeta)
-	if err != nil || json.Unmarshal(b, &m) != nil || m.Session != s {
+	if err != nil || json.Unmarshal(b, &m) != nil || m.Session != s || cmp.Or(namedIfAny("", m.Root, id.ParseSession), namedIfAny("", m.Parent, id.ParseSession)) != nil {
 		return Meta{Session: s}, false
 	}
 	m.Subagent = m.OfDelegate() // also in one that an older program wrote
