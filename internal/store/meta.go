@@ -101,11 +101,11 @@ func (h Home) writeMeta(s *session.State, t *tree.State, by []id.Session) error 
 	if err != nil {
 		return err
 	}
-	if m, ok := h.readMeta(s.ID); ok && m.JournalSize == info.Size() && slices.Equal(m.ObservedBy, by) {
-		return nil
-	}
 	m := metaOf(s, info.Size(), h.lineage(s, t))
 	m.ObservedBy = by
+	if old, ok := h.readMeta(s.ID); ok && reflect.DeepEqual(old, m) {
+		return nil
+	}
 	b, err := json.Marshal(m)
 	if err != nil {
 		return err
