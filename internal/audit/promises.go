@@ -273,7 +273,7 @@ func (c *checked) unborn() {
 		}
 		dir := c.home.Dir(s)
 		if size, lost := c.home.SummaryOfMore(s); lost {
-			c.damage(filepath.Join(dir, "meta.json"), "the summary of session %s was made of a journal of %d bytes, of which no decision is left: its end is lost, or an older one was put in its place", s, size)
+			c.note(filepath.Join(dir, "meta.json"), "the summary of session %s was made of a journal of %d bytes, of which no decision is left: its end is lost, or an older one was put in its place", s, size)
 		}
 		c.strangers(s, nil)
 	}
