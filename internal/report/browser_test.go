@@ -330,12 +330,26 @@ func (p *tab) texts() string {
 	return b.String()
 }
 
+// laidOut is texts once all of these words are in it: a browser lays out later what it
+// has not drawn yet. After a while it is what there is.
+func (p *tab) laidOut(words ...string) string {
+	p.t.Helper()
+	for late := time.Now().Add(patience); ; {
+		all := p.texts()
+		missing := slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) })
+		if !missing || time.Now().After(late) {
+			return all
+		}
+	}
+}
+
 func TestWithoutScripts(t *testing.T) {
 	browserPath(t)
 	url := written(t, story)
 	p := browse(t).open(url, 1200, 12_000, false) // what is far out of sight is laid out later
-	all := p.texts()
-	for _, words := range []string{"Build it </script>", "Timeline", "07:00:03.022 watch", "grep -r x · exit 2", "delegate looker", "turn 1", "Call of shell (call_1)", "looked, nothing there", "no such file </script>", "Notice: report of a delegate", "System prompt"} {
+	told := []string{"Build it </script>", "Timeline", "07:00:03.022 watch", "grep -r x · exit 2", "delegate looker", "turn 1", "Call of shell (call_1)", "looked, nothing there", "no such file </script>", "Notice: report of a delegate", "System prompt"}
+	all := p.laidOut(told...)
+	for _, words := range told {
 		if !strings.Contains(all, words) {
 			t.Errorf("without scripts nobody reads %q", words)
 		}
