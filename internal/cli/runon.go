@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"evener/internal/about"
@@ -14,6 +15,7 @@ import (
 	"evener/internal/proc"
 	"evener/internal/session"
 	"evener/internal/store"
+	"evener/internal/text"
 )
 
 // runOn begins a new session with what a session was told and said by a decision,
@@ -133,7 +135,7 @@ func (e *env) runOnDir(recorded string) string {
 	if info, err := os.Stat(recorded); err == nil && info.IsDir() {
 		return recorded
 	}
-	fmt.Fprintf(e.err, "evener: the folder %s of the session is not here; the new one works in %s\n", recorded, e.dir)
+	fmt.Fprintf(e.err, "evener: the folder %s of the session is not here; the new one works in %s\n", strings.ReplaceAll(text.Printable(recorded), "\n", " "), e.dir)
 	return e.dir
 }
 
