@@ -61,9 +61,7 @@ func (e *env) print(s *sheet) int {
 		}
 		b.WriteString(withAbout(line, r.about) + "\n" + r.below)
 	}
-	if _, err := fmt.Fprint(e.out, b.String()); err != nil {
-		return e.fail(exitState, "", "%v", err)
-	}
+	fmt.Fprint(e.out, b.String())
 	return exitOK
 }
 

@@ -1,7 +1,6 @@
 package joblog
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"evener/internal/regular"
 )
 
 // Info is what a log holds, in lifetime offsets.
@@ -109,7 +110,7 @@ func open(path string) (*reader, error) {
 		return nil, fmt.Errorf("open job output: %s is a symbolic link, which is not followed there", dir)
 	}
 	for {
-		f, err := openRegular(path)
+		f, err := regular.Open(path, os.O_RDONLY)
 		if err == nil {
 			return &reader{path: path, f: f}, nil
 		}
@@ -127,7 +128,7 @@ func open(path string) (*reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		f, err = openRegular(filepath.Join(filepath.Dir(path), target))
+		f, err = regular.Open(filepath.Join(filepath.Dir(path), target), os.O_RDONLY)
 		if err == nil {
 			return &reader{path: path, f: f, base: base}, nil
 		}
@@ -135,18 +136,6 @@ func open(path string) (*reader, error) {
 			return nil, fmt.Errorf("open job output: %w", err)
 		}
 	}
-}
-
-// openRegular opens no pipe, which would wait for who writes to it, and follows no link.
-func openRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(cmp.Or(err, fmt.Errorf("%s: it is no regular file", path)), f.Close())
-	}
-	return f, nil
 }
 
 // close of a file that was only read cannot fail in a way that matters.

@@ -33,7 +33,7 @@ var imports = map[string]string{
 	"session": ground + " " + nouns,
 	"tree":    ground + " " + nouns + " session",
 
-	"journal": "", "joblog": "id text", "model": ground + " transcript regular pattern", "config": "enclosure regular pattern", "schema": "text", "enclosure": "", "regular": "",
+	"journal": "", "joblog": "id text regular", "model": ground + " transcript regular pattern", "config": "enclosure regular pattern", "schema": "text", "enclosure": "", "regular": "",
 	"role":       ground + " policy enclosure pattern",
 	"worktree":   ground + " proc",
 	"proc":       ground + " joblog watch",

@@ -4,6 +4,7 @@
 package regular
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +39,20 @@ func Read(path string, limit int64) ([]byte, error) {
 		err = tooLarge(path, limit)
 	}
 	return data, err
+}
+
+// Open opens a regular file itself: no link is followed, also where one was put
+// since it was looked at, and nothing else is held open or waited for. flag is as
+// in os.OpenFile; a file that is created is its owner's.
+func Open(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(cmp.Or(err, fmt.Errorf("%s: it is no regular file", path)), f.Close())
+	}
+	return f, nil
 }
 
 func tooLarge(path string, limit int64) error {

@@ -1,15 +1,13 @@
 package store
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
-	"syscall"
 
+	"evener/internal/regular"
 	"evener/journal"
 )
 
@@ -60,14 +58,7 @@ func openRegular(path string, flag int) (*os.File, error) {
 	if err := NoLink(path); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(cmp.Or(err, fmt.Errorf("%s: it is no regular file", path)), f.Close())
-	}
-	return f, nil
+	return regular.Open(path, flag)
 }
 
 // writeNew writes a file in place of what stands under its name, never through it.
