@@ -58,13 +58,17 @@ func lineageOf(s *session.State, t *tree.State) Lineage {
 	return l
 }
 
-// owner is what line 1 of a session's journal says: whose it is, and the lineage.
+// owner is what line 1 of a session's journal says: whose it is, and the lineage. That
+// of a tree's journal of delegates names the tree alone.
 type owner struct {
 	Session id.Session `json:"session_id"`
+	Root    id.Session `json:"root_session_id,omitempty"`
 	Lineage
 }
 
-func ownerOf(s id.Session, l Lineage) ([]byte, error) { return text.JSON(owner{s, l}) }
+func ownerOf(s id.Session, l Lineage) ([]byte, error) {
+	return text.JSON(owner{Session: s, Lineage: l})
+}
 
 // lineage is what line 1 of a session's journal says; of one that an older
 // program made, what the fold says.
@@ -74,22 +78,22 @@ func (h Home) lineage(s *session.State, t *tree.State) Lineage {
 			break
 		}
 		if l, err := header(e); err == nil && l.Parent != "" {
-			return l
+			return l.Lineage
 		}
 		break
 	}
 	return lineageOf(s, t)
 }
 
-// header is what line 1 of a journal says of lineage. One of an older program,
-// and of a session that descends from none, names no parent.
-func header(e journal.Entry) (Lineage, error) {
+// header reads line 1 of a journal. One of an older program, and of a session that
+// descends from none, names no parent.
+func header(e journal.Entry) (owner, error) {
 	for kind, data := range e.Events() {
 		if kind != "journal.created" {
 			break
 		}
 		var head struct {
-			Owner Lineage `json:"owner"`
+			Owner owner `json:"owner"`
 		}
 		err := json.Unmarshal(data, &head)
 		if err == nil {
@@ -97,7 +101,7 @@ func header(e journal.Entry) (Lineage, error) {
 		}
 		return head.Owner, err
 	}
-	return Lineage{}, nil
+	return owner{}, nil
 }
 
 // agrees checks a decision against line 1: a lineage is written once.

@@ -36,7 +36,7 @@ func (e *FoldError) Unwrap() error { return e.Err }
 // where that journal belongs.
 func foldingFile(h Home, path string, t *tree.State, s id.Session, visit Visit) func(journal.Entry) error {
 	line := int64(0)
-	var born Lineage
+	var born owner
 	var events []session.Event // used again for each line: the fold keeps the events, not the list
 	return func(e journal.Entry) error {
 		line++
@@ -49,7 +49,7 @@ func foldingFile(h Home, path string, t *tree.State, s id.Session, visit Visit) 
 				return &FoldError{path, line, e.Seq, e.Off, err}
 			}
 			if line == 1 {
-				if err := strangeHead(path, t.Root, s, e); err != nil {
+				if err := born.stands(path, t.Root, s); err != nil {
 					return err
 				}
 			}

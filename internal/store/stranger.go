@@ -1,12 +1,10 @@
 package store
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"evener/internal/id"
 	"evener/internal/session"
-	"evener/journal"
 )
 
 // StrangerError: a journal stands where that of another session, or tree, belongs. Each
@@ -21,26 +19,15 @@ func (e *StrangerError) Error() string {
 	return fmt.Sprintf("journal %s is that of session %s, and stands in the place of that of %s; put each back into the folder of its session", e.Path, e.Of, e.Place)
 }
 
-// strangeHead looks whether line 1 of a journal says that it is of another session than s,
+// stands looks whether a journal whose line 1 says this is of another session than s,
 // or, where that is "", of another tree than root's. An older program's says neither.
-func strangeHead(path string, root, s id.Session, e journal.Entry) error {
-	for _, data := range e.Events() {
-		var head struct {
-			Owner struct {
-				Session id.Session `json:"session_id"`
-				Root    id.Session `json:"root_session_id"`
-			} `json:"owner"`
-		}
-		if json.Unmarshal(data, &head) != nil {
-			continue
-		}
-		of, place := head.Owner.Session, s
-		if s == "" {
-			of, place = head.Owner.Root, root
-		}
-		if of != "" && of != place {
-			return &StrangerError{path, of, place}
-		}
+func (o owner) stands(path string, root, s id.Session) error {
+	of, place := o.Session, s
+	if s == "" {
+		of, place = o.Root, root
+	}
+	if of != "" && of != place {
+		return &StrangerError{path, of, place}
 	}
 	return nil
 }
